@@ -26,9 +26,6 @@ export interface CountedLimit {
   readonly used: number
 }
 
-/** Limits that several tasks of a lease share. */
-export type SharedLimit = ReturnType<PeriodLimits['shared']>[number]
-
 /** What limits for days and months still cover, exact to the credit while calls are in flight. */
 export type PeriodLimits = ReturnType<typeof periodLimits>
 

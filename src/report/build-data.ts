@@ -3,7 +3,7 @@ import type { Run } from '../model/run.ts'
 import { groupedBy } from '../model/text.ts'
 import { addDays } from '../model/time.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { FirstResult, ResultsRequest } from '../store/sqlite/rankings/tracking.ts'
+import type { FirstResult } from '../store/sqlite/rankings/tracking.ts'
 import {
   type Citation,
   changesOf,
@@ -124,7 +124,7 @@ function serpReading(
     const runsOn = groupedBy(ranked.runs, ({ date }) => date)
     const seriesOf: RankSeries[][] = history.keywords.map(() => [])
     for (const one of history.series) seriesOf[one.keyword]?.push(one)
-    const looksAt = ({ keyword, day }: ShownSerp): readonly ResultsRequest[] => {
+    const looksAt = ({ keyword, day }: ShownSerp): Parameters<Store['firstResults']>[0] => {
       const { kind } = history.keywords[keyword] as Keyword
       const top = kind === 'reference' ? mostReferences : shownResults
       const query = queryIds[keyword] as number
@@ -163,7 +163,10 @@ function serpReading(
 const readAtOnce = 500
 
 /** The first results of SERPs, each of which several runs may have seen: those of the first that checked any. Undefined where none has. */
-function readTogether(store: Pick<Store, 'firstResults'>, serps: readonly (readonly ResultsRequest[])[]) {
+function readTogether(
+  store: Pick<Store, 'firstResults'>,
+  serps: readonly Parameters<Store['firstResults']>[0][],
+) {
   const seen = store.firstResults(serps.flat())
   let next = 0
   return serps.map((requests) => {

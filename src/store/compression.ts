@@ -26,7 +26,7 @@ const together: BrotliOptions = { chunkSize: 16_384, params: { [constants.BROTLI
 const quicklyPacked = 65_536
 
 /** Bodies of a block at most: to read one, all are unpacked. */
-export const mostInBlock = 8
+const mostInBlock = 8
 /** Where the lengths of a block's bodies stand before them, in four bytes each. */
 const lengthBytes = 4
 const packAside = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress)
@@ -63,7 +63,7 @@ function withSum(body: Buffer): CompressedBody {
 }
 
 /** How many of these bodies, from one on, are compressed as one block. */
-export function inOneBlock(bodies: readonly Buffer[], from: number): number {
+function inOneBlock(bodies: readonly Buffer[], from: number): number {
   let [count, size] = [0, 0]
   while (count < mostInBlock && from + count < bodies.length) {
     size += (bodies[from + count] as Buffer).length
@@ -74,14 +74,14 @@ export function inOneBlock(bodies: readonly Buffer[], from: number): number {
 }
 
 /** Compresses several bodies as one block: their lengths, then one after the other. */
-export function compressTogether(bodies: readonly Buffer[]): Buffer {
+function compressTogether(bodies: readonly Buffer[]): Buffer {
   const lengths = Buffer.alloc(bodies.length * lengthBytes)
   for (const [place, { length }] of bodies.entries()) lengths.writeUInt32BE(length, place * lengthBytes)
   return withSum(brotliCompressSync(Buffer.concat([lengths, ...bodies]), together)).body
 }
 
 /** The bodies of a block. Throws where it was damaged since. */
-export function decompressTogether(packed: Buffer, count: number): readonly Buffer[] {
+function decompressTogether(packed: Buffer, count: number): readonly Buffer[] {
   const plain = unpackBrotli(packed)
   let at = count * lengthBytes
   return Array.from({ length: count }, (_, place) => {
@@ -89,6 +89,14 @@ export function decompressTogether(packed: Buffer, count: number): readonly Buff
     at += plain.readUInt32BE(place * lengthBytes)
     return plain.subarray(from, at)
   })
+}
+
+/** Several bodies that are compressed as one. */
+export const blocks = {
+  most: mostInBlock,
+  count: inOneBlock,
+  pack: compressTogether,
+  unpack: decompressTogether,
 }
 
 /** The body as it came. Throws where it was damaged since. */

@@ -1,5 +1,5 @@
 import type { SkippedTotal } from '../ledger/budget.ts'
-import type { SharedLimit } from '../ledger/period-limits.ts'
+import type { PeriodLimits } from '../ledger/period-limits.ts'
 import type { Outcome, Settlement } from '../model/call.ts'
 import type { EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Task } from '../model/run.ts'
@@ -18,7 +18,7 @@ export interface Funds {
     readonly fresh: TimeSpan | null
   }[]
   /** Limits that several of the runs share, and those of tags. */
-  readonly limits?: readonly SharedLimit[]
+  readonly limits?: ReturnType<PeriodLimits['shared']>
   /** What the balance covers. */
   readonly credits: number
   /** Tasks at most that have to be bought. */

@@ -1,13 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  compress,
-  compressTogether,
-  decompress,
-  decompressTogether,
-  inOneBlock,
-} from '../../src/store/compression.ts'
+import { blocks, compress, decompress } from '../../src/store/compression.ts'
 import { testTable } from '../support/test-table.ts'
 
 const bodies = fc.oneof(
@@ -52,7 +46,7 @@ describe('bodies that are packed together', () => {
   test('are unpacked as they came', () => {
     fc.assert(
       fc.property(fc.array(bodies, { minLength: 1, maxLength: 8 }), (all) => {
-        expect(decompressTogether(compressTogether(all), all.length)).toEqual(all)
+        expect(blocks.unpack(blocks.pack(all), all.length)).toEqual(all)
       }),
     )
   })
@@ -63,20 +57,20 @@ describe('bodies that are packed together', () => {
     )
     const alone = await Promise.all(all.map(compress))
     const apart = alone.reduce((sum, { body }) => sum + body.length, 0)
-    expect(compressTogether(all).length).toBeLessThan(apart / 2)
+    expect(blocks.pack(all).length).toBeLessThan(apart / 2)
   })
 
   test('tell of each single bit that turned, and of each byte that is missing', () => {
-    const packed = compressTogether(
+    const packed = blocks.pack(
       ['{"title": "Straße"}', '', '{"title": "été"}'].map((text) => Buffer.from(text)),
     )
     for (let bit = 0; bit < packed.length * 8; bit++) {
       const turned = Buffer.from(packed)
       turned[bit >> 3] = (turned[bit >> 3] as number) ^ (1 << (bit & 7))
-      expect(() => decompressTogether(turned, 3), `bit ${bit}`).toThrow()
+      expect(() => blocks.unpack(turned, 3), `bit ${bit}`).toThrow()
     }
     for (let length = 0; length < packed.length; length++)
-      expect(() => decompressTogether(packed.subarray(0, length), 3), `${length} bytes`).toThrow()
+      expect(() => blocks.unpack(packed.subarray(0, length), 3), `${length} bytes`).toThrow()
   })
 
   testTable([
@@ -87,7 +81,7 @@ describe('bodies that are packed together', () => {
     [[65_536, 1], 1],
   ])('of these lengths: %j, so many come first: %i', (lengths, count) => {
     expect(
-      inOneBlock(
+      blocks.count(
         lengths.map((length) => Buffer.alloc(length)),
         0,
       ),

@@ -47,8 +47,6 @@ export function targetFromRow<Row extends { readonly own: number; readonly also:
 }
 
 /** Targets that all queries of a run are watched for, remembered: every page that is understood asks for them. */
-export type RunTargets = ReturnType<typeof runTargets>
-
 export function runTargets(db: Database) {
   const known = new Map<number, readonly WatchedTarget[]>()
   const targetsOf = (run: number): readonly WatchedTarget[] =>
@@ -117,8 +115,6 @@ export function storeCache(db: Database, items = pageItems(db)) {
 }
 
 /** Numbers of API keys, which are known by their digests alone. */
-export type ApiKeyIds = ReturnType<typeof apiKeyIds>
-
 function apiKeyIds(db: Database) {
   // A process has few keys, and asks for one with every call.
   const known = new Map<string, number>()
@@ -186,8 +182,6 @@ class StoredBefore implements StoredItem {
 }
 
 /** The results of answers that have ranks: those of the pages that came last are remembered. */
-export type PageItems = ReturnType<typeof pageItems>
-
 function pageItems(db: Database) {
   const known = new QuickLRU<number, readonly StoredItem[]>({ maxSize: remembered })
   const read = once(() => db.prepare<[answer: number], string>(itemsOf).pluck())

@@ -15,7 +15,7 @@ import type {
   TaskHere,
   TaskStep,
 } from '../sync.ts'
-import type { ApiKeyIds } from './cache.ts'
+import type { StoreCache } from './cache.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, lazy, named, once, raw } from './connection/statements.ts'
 import { renameJob } from './jobs.ts'
@@ -43,7 +43,7 @@ import {
 const keptReadMs = 3_600_000
 
 /** What this database knows of a shared journal, and how that gets in. */
-export function syncStore(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
+export function syncStore(db: Database, writer: GroupCommit, keys: StoreCache['keys']) {
   const orm = drizzle(db)
   const importAll = lazy(() => batchImporter(db, keys))
   const find = rowFinder(db)
@@ -277,7 +277,7 @@ function rowFinder(db: Database) {
   }
 }
 
-function batchImporter(db: Database, keys: ApiKeyIds): (batch: ImportBatch) => void {
+function batchImporter(db: Database, keys: StoreCache['keys']): (batch: ImportBatch) => void {
   const orm = drizzle(db)
   const settle = callSettler(db)
   const find = rowFinder(db)

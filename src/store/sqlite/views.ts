@@ -1,6 +1,6 @@
 import type { Column, Table } from 'drizzle-orm'
 import { kindCodes, type ResultKind } from '../../model/result.ts'
-import { mostInBlock } from '../compression.ts'
+import { blocks } from '../compression.ts'
 import { raw } from './connection/statements.ts'
 import { importedStates } from './imports/schema.ts'
 import {
@@ -360,7 +360,7 @@ function resultView(kind: ResultKind, further: string, details?: string, last = 
 }
 
 /** Whether a target is tracked for a query of a run: as one of its own, or as one of the whole job in `@named`. */
-export const isAsked = `(tg.id IN (SELECT value FROM json_each(coalesce(rq.planned_targets, rq.targets)))
+const isAsked = `(tg.id IN (SELECT value FROM json_each(coalesce(rq.planned_targets, rq.targets)))
       OR rt.everywhere = 1 AND (tg.site, tg.match, tg.also) IN (
         SELECT value ->> 'site', value ->> 'match', value ->> 'also' FROM json_each(@named)))`
 
@@ -377,10 +377,10 @@ function inFileOrder(list: string, also: string): string {
 }
 
 /** The same as the run `r` was planned. */
-export const asPlanned = inFileOrder("r.settings, '$.targets'", "json(n.value -> 'also')")
+const asPlanned = inFileOrder("r.settings, '$.targets'", "json(n.value -> 'also')")
 
 /** The targets of the run @run, numbered in the order of the job file; those of the whole job as `@named` has them. */
-export const targetOrder = `(SELECT rt.target_id, rt.label, rt.own,
+const targetOrder = `(SELECT rt.target_id, rt.label, rt.own,
       row_number() OVER (ORDER BY ${inFileOrder('@named', "n.value ->> 'also'")}) AS place
     FROM (SELECT target_id, label, own, max(run_id) FROM run_targets
         WHERE run_id = @run OR run_id IN (SELECT last_run FROM resting_queries WHERE run_id = @run)
@@ -388,7 +388,7 @@ export const targetOrder = `(SELECT rt.target_id, rt.label, rt.own,
       JOIN targets tg ON tg.id = rt.target_id)`
 
 /** What the run @run asks, and what rests while it runs: each query with the run that says most of it. */
-export const askedQueries = `(SELECT rq.run_id, rq.query_id
+const askedQueries = `(SELECT rq.run_id, rq.query_id
       FROM runs_ r JOIN run_queries rq ON rq.run_id = r.id AND rq.plan_number = r.plan_number WHERE r.id = @run
     UNION ALL SELECT last_run, query_id FROM resting_queries WHERE run_id = @run)`
 
@@ -397,7 +397,7 @@ export const askedQueries = `(SELECT rq.run_id, rq.query_id
  * `rankings`, as if nothing were known of it. What an edited file took back while the run went on is no longer asked; nor
  * are targets that the run watches only because a later file named them.
  */
-export const askedByRun = `
+const askedByRun = `
     WITH ordered AS MATERIALIZED ${targetOrder}
     SELECT ${tracked('t.label')}, ${iso('r.started_at')} AS observed_at, 'unknown' AS state, NULL AS rank,
       NULL AS exactness, 0 AS depth, NULL AS url, NULL AS title, r.id AS run_id, t.own, tg.site AS target_site,
@@ -413,6 +413,15 @@ export const askedByRun = `
       JOIN targets tg ON tg.id = rt.target_id
     WHERE r.id = @run AND ${isAsked}
     ORDER BY q.text, q.operation, q.params, t.place`
+
+/** What a run asks, in SQL. */
+export const asks = {
+  queries: askedQueries,
+  targets: targetOrder,
+  isTracked: isAsked,
+  asPlanned,
+  everything: askedByRun,
+}
 
 const deliveredCall = delivered(callDeliveries, callDeliveries.callId, '= NEW.id', 'VALUES (NEW.id)')
 
@@ -459,7 +468,7 @@ export const triggers: Readonly<Record<string, string>> = {
   /** The last body of a block has gone. */
   drop_block: raw`
     AFTER DELETE ON ${rawAnswers} WHEN OLD.${rawAnswers.blockId} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${rawAnswers} b
-      WHERE b.${rawAnswers.answerId} BETWEEN OLD.${rawAnswers.blockId} AND OLD.${rawAnswers.blockId} + ${mostInBlock - 1}
+      WHERE b.${rawAnswers.answerId} BETWEEN OLD.${rawAnswers.blockId} AND OLD.${rawAnswers.blockId} + ${blocks.most - 1}
         AND b.${rawAnswers.blockId} = OLD.${rawAnswers.blockId})
     BEGIN DELETE FROM ${bodyBlocks} WHERE ${bodyBlocks.id} = OLD.${rawAnswers.blockId}; END`,
 }

@@ -19,7 +19,7 @@ import { wantedOf } from '../../../run/selection.ts'
 import { plannedLimits, prices } from '../../../run/spending.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import type { PlanDraft } from '../../../store/sqlite/planning/draft.ts'
-import type { PlannedJob, RepeatedRow } from '../../../store/sqlite/planning/staging.ts'
+import type { PlannedJob } from '../../../store/sqlite/planning/staging.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { planEvents } from '../../progress.ts'
 import { accountWarnings } from '../account/lookups.ts'
@@ -178,8 +178,8 @@ function limitsToShow(
 }
 
 /** A line for each of the first rows that repeat another. */
-function repeatedRows(repeats: readonly RepeatedRow[]): readonly string[] {
-  const place = ({ file, line }: RepeatedRow['row']) => `${file}:${line}`
+function repeatedRows(repeats: ReturnType<PlanDraft['repeats']>): readonly string[] {
+  const place = ({ file, line }: { readonly file: string; readonly line: number }) => `${file}:${line}`
   return repeats.map(
     ({ text, row, of }) => `${place(row)} asks the same as ${place(of)}: ${quoted(text)}. It is bought once.`,
   )

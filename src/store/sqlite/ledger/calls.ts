@@ -4,13 +4,11 @@ import QuickLRU from 'quick-lru'
 import type { NewCall, Settlement } from '../../../model/call.ts'
 import type { Task } from '../../../model/run.ts'
 import {
+  blocks,
   type CompressedBody,
   compressAtOnce,
-  compressTogether,
   damagedMark,
   decompress,
-  decompressTogether,
-  inOneBlock,
   orNull,
 } from '../../compression.ts'
 import type {
@@ -22,7 +20,7 @@ import type {
   Requeue,
   SkippedQueries,
 } from '../../journal.ts'
-import type { ApiKeyIds } from '../cache.ts'
+import type { StoreCache } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import {
   drizzle,
@@ -248,7 +246,7 @@ const acceptedJobs = raw`SELECT ${taskColumns}, rq.${runQueries.tags}, ${named('
   WHERE t.${tasks.runId} IN (SELECT value FROM json_each(?)) ORDER BY j.${asyncJobs.taskId}`
 
 /** What must be durable for money: leases of tasks, calls with their settlement, accepted jobs. */
-export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
+export function journal(db: Database, writer: GroupCommit, keys: StoreCache['keys']) {
   const orm = drizzle(db)
   const leaseOf = leaser(db)
   const find = taskFinder(db)
@@ -358,7 +356,10 @@ export function journal(db: Database, writer: GroupCommit, keys: ApiKeyIds) {
 }
 
 /** Writes calls that are to be sent; returns their numbers. */
-function callWriter(db: Database, keys: ApiKeyIds): (begun: readonly NewCall[]) => readonly number[] {
+function callWriter(
+  db: Database,
+  keys: StoreCache['keys'],
+): (begun: readonly NewCall[]) => readonly number[] {
   const { runId, taskId, operation, sentAt, credits, keyId } = calls
   const add = inserter(
     db,
@@ -515,7 +516,7 @@ export function bodyReader(): (row: StoredBodyRow) => Buffer {
     if (block === null || bodies === null) throw new Error('the block of the body is not stored')
     const before = known.get(blockId)
     const unpacked =
-      before?.block.equals(block) === true ? before : { block, bodies: decompressTogether(block, bodies) }
+      before?.block.equals(block) === true ? before : { block, bodies: blocks.unpack(block, bodies) }
     known.set(blockId, unpacked)
     const found = unpacked.bodies[answerId - blockId]
     if (found === undefined) throw new Error('the body is not in its block')
@@ -540,13 +541,13 @@ function answerWriter(db: Database): (stored: readonly NewAnswer[]) => readonly 
 
   const writeBodies = (first: number, bodies: readonly Buffer[]): void => {
     for (let from = 0; from < bodies.length; ) {
-      const count = inOneBlock(bodies, from)
+      const count = blocks.count(bodies, from)
       const id = first + from
       if (count === 1) {
         const { encoding, body } = compressAtOnce(bodies[from] as Buffer)
         add.run(id, encoding, body)
       } else {
-        addBlock.run(id, count, compressTogether(bodies.slice(from, from + count)))
+        addBlock.run(id, count, blocks.pack(bodies.slice(from, from + count)))
         addToBlock.run(id, id, id + count - 1)
       }
       from += count

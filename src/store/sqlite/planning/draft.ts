@@ -4,18 +4,17 @@ import type { FitFunds, SkippedTotal } from '../../../ledger/budget.ts'
 import type { JobSettings, Target } from '../../../model/job.ts'
 import { continuedQuery, type PlannedQuery, queryKey } from '../../../model/query.ts'
 import type { PlanSummary, Run } from '../../../model/run.ts'
-import { type RunTargets, targetIds } from '../cache.ts'
+import { type StoreCache, targetIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { runs, runTargets } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
-import { askedBefore, type EditedQueries, editedQueries } from './planned.ts'
+import { askedBefore, editedQueries } from './planned.ts'
 import {
   attachDrafts,
   finalKinds,
   type PlannedJob,
-  type RepeatedRow,
   restoreSkipped,
   type Staged,
   stagedJob,
@@ -28,7 +27,11 @@ import {
  * again when the last draft is dropped. Each draft has tables of its own for the queries of its jobs; the others are filled anew by
  * whoever uses them.
  */
-export function draftOpener(db: Database, writer: GroupCommit, watched: RunTargets): () => PlanDraft {
+export function draftOpener(
+  db: Database,
+  writer: GroupCommit,
+  watched: StoreCache['targets'],
+): () => PlanDraft {
   let open = 0
   let jobs = 0
   return () => {
@@ -50,7 +53,7 @@ export function draftOpener(db: Database, writer: GroupCommit, watched: RunTarge
 function newDraft(
   db: Database,
   writer: GroupCommit,
-  watched: RunTargets,
+  watched: StoreCache['targets'],
   stagedNext: () => Staged,
   close: (staged: readonly Staged[]) => void,
 ) {
@@ -76,12 +79,12 @@ function newDraft(
       return askedBefore(db, staged(job), job, others)
     },
     /** What an edit of the job's file made of its queries; null where there is nothing to be told. */
-    edited: async (job: string): Promise<EditedQueries | null> => {
+    edited: async (job: string) => {
       join(job)
       return editedQueries(db, staged(job), job)
     },
     /** The first rows of a job that ask what an earlier row asks, once it is summed up. */
-    repeats: (job: string): readonly RepeatedRow[] => staged(job).repeats,
+    repeats: (job: string) => staged(job).repeats,
     /** What the plan comes to beside what is stored; `continues` as given. */
     summary: async (job: PlannedJob): Promise<PlanSummary> => {
       const duplicates = join(job.settings.name)

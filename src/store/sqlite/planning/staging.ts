@@ -138,7 +138,7 @@ const kinds = (Object.keys(isFinal) as EndKind[]).filter((kind) => isFinal[kind]
 export const finalKinds = `(${kinds.map((kind) => `'${kind}'`).join(', ')})`
 
 /** A row whose query is that of an earlier row. */
-export interface RepeatedRow {
+interface RepeatedRow {
   readonly text: string
   readonly row: JobQuery['source']
   readonly of: JobQuery['source']
@@ -321,7 +321,7 @@ export function stagedJob(db: Database, number: number) {
       for (const one of [table, lists, leftOut]) db.exec(`DROP TABLE draft.${getTableName(one)}`)
     },
     /** The first rows that repeat an earlier one, once duplicates are merged. */
-    repeats: first,
+    repeats: first as readonly RepeatedRow[],
     /** Merges duplicates; returns how many there were so far. */
     mergeDuplicates: (): number => {
       if (!isIndexed) {

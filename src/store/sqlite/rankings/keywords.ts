@@ -12,7 +12,7 @@ import {
   runTargets,
   unusableMark,
 } from '../schema.ts'
-import { askedQueries } from '../views.ts'
+import { asks } from '../views.ts'
 
 /** Web results that count as the first page of a keyword. */
 export const firstResults = 10
@@ -60,7 +60,7 @@ const keywordsOfRun = raw`
   SELECT q.${queries.id} AS queryId, q.${queries.text} AS text, q.${queries.operation} AS operation, q.${queries.params} AS params,
     rq.${runQueries.volume} AS volume, rq.${runQueries.tags} AS tags, asked.run_id AS runId,
     a.${answers.id} AS answerId, a.${answers.fetchedAt} AS fetchedAt, a.${answers.runId} AS answerRun
-  FROM ${askedQueries} asked
+  FROM ${asks.queries} asked
     JOIN ${runQueries} rq ON rq.${runQueries.runId} = asked.run_id AND rq.${runQueries.queryId} = asked.query_id
     JOIN ${queries} q ON q.${queries.id} = asked.query_id
     LEFT JOIN ${answers} a ON a.${answers.id} = (${newestAnswer})`

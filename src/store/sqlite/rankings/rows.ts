@@ -5,7 +5,7 @@ import type { Cell, ResultKind, Row } from '../../../model/result.ts'
 import { namedTargets } from '../cache.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { answers, callDeliveries, calls, deliveries, queries, runQueries, runs, tasks } from '../schema.ts'
-import { askedByRun } from '../views.ts'
+import { asks } from '../views.ts'
 import { serpReader } from './serps.ts'
 import { placesIn } from './text-index.ts'
 
@@ -85,7 +85,7 @@ export function reportStore(db: Database) {
      */
     *askedBy(run: number, targets: readonly Target[]): Iterable<Row> {
       const named = namedTargets(targets)
-      yield* db.prepare<unknown[], Record<string, Cell>>(askedByRun).iterate({ run, named })
+      yield* db.prepare<unknown[], Record<string, Cell>>(asks.everything).iterate({ run, named })
     },
     /** The texts of everything that runs of the job ever asked, in alphabetical order. */
     queryTexts: async (job: string): Promise<readonly string[]> =>

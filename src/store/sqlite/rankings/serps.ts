@@ -18,7 +18,7 @@ import {
   targets,
   tasks,
 } from '../schema.ts'
-import { asPlanned } from '../views.ts'
+import { asks } from '../views.ts'
 
 export type SerpQuery = Pick<Task, 'queryId' | 'operation' | 'text' | 'params'>
 
@@ -68,7 +68,7 @@ export type ResultRecord = Omit<ReturnType<ReturnType<typeof resultsOfPage>['all
 export type TargetRecord = ReturnType<typeof observedTargets>[number]
 
 const [past, asked, wanted] = [alias(runs, 'past'), alias(runQueries, 'asked'), alias(queries, 'wanted')]
-/** Named as in the order of `asPlanned`. */
+/** Named as in the order of `asks.asPlanned`. */
 const [r, rt, tg] = [alias(runs, 'r'), alias(runTargets, 'rt'), alias(targets, 'tg')]
 
 /** Condition on the day of a run; days are compared as texts. */
@@ -169,7 +169,7 @@ const plannedTargets = (db: Database) =>
     .innerJoin(tg, eq(tg.id, rt.targetId))
     .innerJoin(r, eq(r.id, runQueries.runId))
     .where(and(eq(runQueries.runId, theRun), eq(runQueries.queryId, theQuery)))
-    .orderBy(sql.raw(asPlanned))
+    .orderBy(sql.raw(asks.asPlanned))
     .prepare()
 
 const pagesAsked = (db: Database) =>
@@ -242,7 +242,7 @@ function observedTargets(db: Database, run: number, query: number) {
     .innerJoin(rt, and(eq(rt.runId, observations.runId), eq(rt.targetId, observations.targetId)))
     .innerJoin(r, eq(r.id, observations.runId))
     .where(and(eq(observations.runId, run), eq(observations.queryId, query)))
-    .orderBy(sql.raw(asPlanned))
+    .orderBy(sql.raw(asks.asPlanned))
     .all()
 }
 

@@ -22,7 +22,7 @@ import {
   texts,
 } from '../schema.ts'
 import { restingQueries as resting } from '../unattended/schema.ts'
-import { askedQueries, isAsked, targetOrder } from '../views.ts'
+import { asks } from '../views.ts'
 import { runSuspicion } from './observations.ts'
 
 /** The features of a page as bits, see `model/result`. */
@@ -64,7 +64,7 @@ type Unranked = [
 type StoredAbsence = [...Unranked, unbrokenPages: number | null]
 
 /** The results of a query in a run. */
-export interface ResultsRequest {
+interface ResultsRequest {
   readonly run: number
   readonly query: number
   readonly kind: ResultKind
@@ -127,15 +127,15 @@ const queryOf = raw`SELECT ${queries.id}, ${queries.text} AS query, ${queries.op
 type AsStored<Row, Columns extends keyof Row> = Omit<Row, Columns> & Readonly<Record<Columns, string>>
 
 const targetsAsked = `SELECT tg.id, tg.site, tg.match, tg.also, t.label, t.own
-  FROM ${targetOrder} t JOIN targets tg ON tg.id = t.target_id ORDER BY t.place`
+  FROM ${asks.targets} t JOIN targets tg ON tg.id = t.target_id ORDER BY t.place`
 
-const pairsAsked = `WITH ordered AS MATERIALIZED ${targetOrder}
+const pairsAsked = `WITH ordered AS MATERIALIZED ${asks.targets}
   SELECT rq.query_id, rt.target_id
-  FROM ${askedQueries} asked JOIN run_queries rq ON rq.run_id = asked.run_id AND rq.query_id = asked.query_id
+  FROM ${asks.queries} asked JOIN run_queries rq ON rq.run_id = asked.run_id AND rq.query_id = asked.query_id
     JOIN queries q ON q.id = rq.query_id
     JOIN run_targets rt ON rt.run_id = rq.run_id JOIN targets tg ON tg.id = rt.target_id
     JOIN ordered t ON t.target_id = rt.target_id
-  WHERE ${isAsked} ORDER BY q.text, q.operation, q.params, t.place`
+  WHERE ${asks.isTracked} ORDER BY q.text, q.operation, q.params, t.place`
 
 /** The answers of each query, page by page, with the lists of those that may have results so far up. */
 const pagesOf = (requests: string) =>

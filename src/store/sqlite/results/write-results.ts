@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { type AnswerFacts, kindCodes, type Result } from '../../../model/result.ts'
 import { pageAddress } from '../../../model/url.ts'
 import type { ReadAnswer } from '../../journal.ts'
-import type { PageItems, StoreCache, StoredItem } from '../cache.ts'
+import type { StoreCache, StoredItem } from '../cache.ts'
 import { batchInsert, raw, updateOrFail } from '../connection/statements.ts'
 import { answers, datedDetails, imageDetails } from '../schema.ts'
 import type { Dictionary, Item } from './dictionary.ts'
@@ -306,7 +306,7 @@ function json(value: unknown): string | null {
 }
 
 /** The results of a store that is gone with its chunk: every one of them is remembered, and nothing else has them. */
-export function passingItems(): PageItems {
+export function passingItems(): StoreCache['items'] {
   const known = new Map<number, readonly StoredItem[]>()
   return {
     of: (answerId) => known.get(answerId) ?? [],
