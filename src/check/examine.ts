@@ -40,7 +40,7 @@ import {
 import { databaseLock, isHeld, keyLock, realFile } from '../store/sqlite/connection/lock.ts'
 import { freeBytes } from '../store/sqlite/connection/watch.ts'
 import { type CheckFinding, checks, type InstallationFacts } from './doctor.ts'
-import { type LaidOutFile, schemaFiles } from './init.ts'
+import { type LaidOutFile, newWorkspace } from './init.ts'
 
 /** A check by its name, and what it found. */
 export type Examined = CheckFinding & { readonly check: string }
@@ -167,9 +167,9 @@ async function queueFacts(): Promise<InstallationFacts['queue']> {
   try {
     const url = queueUrl({})
     if (url === null) return null
-    const { queueWork } = await import('../machines/queue.ts')
+    const { sharedQueue } = await import('../machines/queue.ts')
     const { problemsOf } = await import('../machines/problems.ts')
-    const status = await queueWork(url, ({ operations }) => operations.status())
+    const status = await sharedQueue.work(url, ({ operations }) => operations.status())
     const problems = problemsOf(status, systemClock.wall())
     const [workers, runs] = [status.workers.length, status.runs.length]
     return { version: status.schemaVersion, workers, runs, problems }
@@ -293,7 +293,7 @@ function folderFacts(folder: string): InstallationFacts['folder'] {
   }
   return {
     hasWorkspaceFile: existsSync(join(workspaceFolder(folder), workspaceFile)),
-    hasOldSchemas: schemaFiles().some(isOld),
+    hasOldSchemas: newWorkspace.schemaFiles().some(isOld),
   }
 }
 

@@ -15,10 +15,10 @@ export interface WorkspaceAnswers {
 }
 
 /** A site that the sandbox lets compete for every query. */
-export const sandboxSite = 'northdesk.example'
+const sandboxSite = 'northdesk.example'
 
 /** A time of day as clocks show it. */
-export function clockTime(hour: number, minute: number): string {
+function clockTime(hour: number, minute: number): string {
   return `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`
 }
 
@@ -40,13 +40,13 @@ export interface LaidOutFile {
 }
 
 /** The job of a new workspace. */
-export const jobFile = 'ranks.yaml'
-export const jobOfFile = 'ranks'
+const jobFile = 'ranks.yaml'
+const jobOfFile = 'ranks'
 
 const schemas = '.rankline'
 
 /** The files of a workspace with a job for each of these clients. */
-export function clientFiles(clients: readonly Client[], usual: WorkspaceAnswers): readonly LaidOutFile[] {
+function clientFiles(clients: readonly Client[], usual: WorkspaceAnswers): readonly LaidOutFile[] {
   return [
     ...clients.flatMap((client) => [
       { path: `${client.job}.yaml`, text: job(client, client) },
@@ -61,7 +61,7 @@ function cellOf(text: string): string {
 }
 
 /** The files of a new workspace, in the order in which they are told. */
-export function workspaceFiles(answers: WorkspaceAnswers): readonly LaidOutFile[] {
+function workspaceFiles(answers: WorkspaceAnswers): readonly LaidOutFile[] {
   return [
     { path: jobFile, text: job(answers) },
     { path: 'keywords.csv', text: keywords },
@@ -81,7 +81,7 @@ function sharedFiles(answers: WorkspaceAnswers): readonly LaidOutFile[] {
 }
 
 /** The JSON Schemas that the first lines of YAML files name. This version of rankline makes them, no person does. */
-export function schemaFiles(): readonly LaidOutFile[] {
+function schemaFiles(): readonly LaidOutFile[] {
   return [
     { path: `${schemas}/job.schema.json`, text: json(jobFileJsonSchema()) },
     { path: `${schemas}/workspace.schema.json`, text: json(workspaceJsonSchema()) },
@@ -89,7 +89,7 @@ export function schemaFiles(): readonly LaidOutFile[] {
 }
 
 /** The sandbox in which the site of the job is found. */
-export function sandboxCommand({ site }: WorkspaceAnswers): string {
+function sandboxCommand({ site }: WorkspaceAnswers): string {
   return site === sandboxSite ? 'rankline sandbox' : `rankline sandbox --site ${site}`
 }
 
@@ -204,4 +204,16 @@ function readme(answers: WorkspaceAnswers): string {
 
 function json(schema: object): string {
   return `${JSON.stringify(schema, null, 2)}\n`
+}
+
+/** What a new workspace has. */
+export const newWorkspace = {
+  sandboxSite,
+  clockTime,
+  jobFile,
+  jobOfFile,
+  clientFiles,
+  workspaceFiles,
+  schemaFiles,
+  sandboxCommand,
 }

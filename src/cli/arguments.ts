@@ -261,12 +261,12 @@ export async function syncFirst(
   terminal: Terminal,
 ): Promise<void> {
   if (flags.sync !== true) return
-  const { keptAnswers, neededQueue, syncDatabase } = await import('../machines/queue.ts')
-  const url = neededQueue(flags)
+  const { sharedQueue } = await import('../machines/queue.ts')
+  const url = sharedQueue.needed(flags)
   const database = databasePath(flags)
   makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)
   using lock = waitForLocks([databaseLock(database)], undefined, notice)
   await lock.acquire()
-  await syncDatabase({ url, database, ownKey: ownKeyHash(flags), ...keptAnswers, notice })
+  await sharedQueue.sync({ url, database, ownKey: ownKeyHash(flags), ...sharedQueue.keptAnswers, notice })
 }

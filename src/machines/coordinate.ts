@@ -14,7 +14,7 @@ import { collectOnMachines, finishOnMachines } from './coordinator.ts'
 import { databaseClock, syncClock } from './database-clock.ts'
 import { CoordinationLost, JournalAbandoned, JournalUnreachable } from './journal.ts'
 import type { SharedJournal } from './postgres/open.ts'
-import { coldRequests, processName, reachableJournal, readJournal } from './queue.ts'
+import { sharedQueue } from './queue.ts'
 import { sharedLimiter } from './shared-limiter.ts'
 import { type SyncResult, syncAll } from './sync.ts'
 import { abandonWhenSilent, whenReachable } from './waiting.ts'
@@ -55,7 +55,7 @@ export async function openWithMachines({
   /** What was said of the clock; null where it is not compared with the service's. */
   readonly checked: CommandOptions | null
 }): Promise<App> {
-  const reached = await reachableJournal(queue)
+  const reached = await sharedQueue.reachable(queue)
   const life = new AbortController()
   const said = sayings(turn.notify)
   const waitingFor = (signal: AbortSignal, mostMs: number): SharedJournal =>
@@ -69,15 +69,15 @@ export async function openWithMachines({
     keyHash: hash,
     clock,
     concurrency: lookupsAtOnce,
-    coldRequests,
+    coldRequests: sharedQueue.coldRequests,
     signal: life.signal,
     onError: (error) => turn.notify(`The queue refuses a send time (${error})`),
   })
-  const coordinator = { id: randomUUID(), name: processName(), leaseMs }
+  const coordinator = { id: randomUUID(), name: sharedQueue.processName(), leaseMs }
   const { baseUrl } = service
   const serviceWith = (serviceDelays: ServiceDelays) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, serviceDelays })
-  const read = (from: SharedJournal) => readJournal(from, { store, database, clock, ownKey: hash })
+  const read = (from: SharedJournal) => sharedQueue.read(from, { store, database, clock, ownKey: hash })
   const sync = (signal: AbortSignal): Promise<SyncResult> =>
     whenReachable(() => read(journal), { ...said, signal, mostMs: longestWaitMs })
   // Reading writes into the database.

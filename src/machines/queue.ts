@@ -15,7 +15,7 @@ import { type SyncResult, syncAll, syncJournal } from './sync.ts'
 import { abandonWhenSilent } from './waiting.ts'
 
 /** Address of the queue that a command needs. */
-export function neededQueue(options: CommandOptions): string {
+function neededQueue(options: CommandOptions): string {
   const url = queueUrl(options)
   if (url !== null) return url
   throw new UsageError(
@@ -24,15 +24,15 @@ export function neededQueue(options: CommandOptions): string {
 }
 
 /** Who this process is, for people. */
-export function processName(): string {
+function processName(): string {
   return `${hostname()}, process ${process.pid}`
 }
 
 /** The first requests of a process, which open connections. */
-export const coldRequests = 16
+const coldRequests = 16
 
 /** Does one thing with a journal that is there. Where it cannot be reached, nothing happens. */
-export async function queueWork<T>(url: string, work: (journal: SharedJournal) => Promise<T>): Promise<T> {
+async function queueWork<T>(url: string, work: (journal: SharedJournal) => Promise<T>): Promise<T> {
   return await withoutPatience(async () => {
     await using journal = await openJournal(url, 'operate')
     return await work(journal)
@@ -40,12 +40,12 @@ export async function queueWork<T>(url: string, work: (journal: SharedJournal) =
 }
 
 /** Lays out the journal, or brings it up to date; its version before and now. */
-export async function migrateQueue(url: string): ReturnType<typeof layOut> {
+async function migrateQueue(url: string): ReturnType<typeof layOut> {
   return await withoutPatience(() => layOut(url))
 }
 
 /** Moves jobs to the key of this host. */
-export async function rekeyJobs(
+async function rekeyJobs(
   options: CommandOptions,
   url: string,
   {
@@ -117,7 +117,7 @@ function explainRefusal(error: unknown): never {
 }
 
 /** Opens the journal; where it cannot be reached, nothing runs. */
-export async function reachableJournal(url: string): Promise<SharedJournal> {
+async function reachableJournal(url: string): Promise<SharedJournal> {
   return await withoutPatience(() => openJournal(url))
 }
 
@@ -135,10 +135,10 @@ async function withoutPatience<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** For how long answers are kept, and readers waited for, where nothing else is said. */
-export const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
+const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
 
 /** Brings the journal into a database, and drops from it what is old and all its readers have. */
-export async function syncDatabase(
+async function syncDatabase(
   {
     url,
     database,
@@ -189,7 +189,7 @@ const notNoted =
   'This user may not note in the queue how far this database is, so the queue does not wait for it when it drops old answers. Sync at least once a month, or have someone grant the rights of a reader that rankline queue migrate --print shows.'
 
 /** Brings what is in a journal into an open database. */
-export async function readJournal(
+async function readJournal(
   journal: SharedJournal,
   {
     database,
@@ -201,4 +201,18 @@ export async function readJournal(
   const name = `${hostname()}: ${resolve(database)}`
   const onPlanned = (run: Run) => backfillAndNotify(into.store, run.settings, run.id, () => {})
   return await syncJournal({ ...into, journal, name, onPlanned })
+}
+
+/** The queue that machines share, as commands and coordinators use it. */
+export const sharedQueue = {
+  needed: neededQueue,
+  processName,
+  coldRequests,
+  work: queueWork,
+  migrate: migrateQueue,
+  rekey: rekeyJobs,
+  reachable: reachableJournal,
+  keptAnswers,
+  sync: syncDatabase,
+  read: readJournal,
 }

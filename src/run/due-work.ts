@@ -79,7 +79,7 @@ function isOpen({ is }: SlotState): boolean {
 }
 
 /** Chooses what is due of each job, and all that its unfinished run asks; `open` takes what is open of each. */
-export function dueQueries(
+function dueQueries(
   store: DueStore,
   wanted: WantedQueries,
   now: number,
@@ -126,7 +126,7 @@ export function dueQueries(
 }
 
 /** Looks for what is due of jobs. Changes nothing; null after mistakes, which were logged. */
-export async function findDue(
+async function findDue(
   store: DueStore & Pick<Store, 'jobFile'>,
   options: DueOptions,
   events: PlanEvents,
@@ -154,7 +154,7 @@ export async function findDue(
  * Plans what is due of jobs when it is this process's turn, and takes their slots; null after mistakes in their files, which were
  * logged. What an unfinished run of theirs asks is finished, too.
  */
-export async function planDue(
+async function planDue(
   { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
   options: DueOptions,
   events: PlanEvents,
@@ -220,7 +220,7 @@ export async function planDue(
 }
 
 /** Notes that slots had their runs. For the process that has collected them, whatever they came to. */
-export async function endSlots(
+async function endSlots(
   store: Pick<Store, 'endSlot'>,
   slots: readonly { readonly job: string; readonly slotAt: number; readonly runId: number }[],
 ): Promise<void> {
@@ -301,7 +301,7 @@ async function takeSlot(
 const saysWhen = /^["']?(every|cadence|schedule)["']?\s*:/m
 
 /** Whether a job says when it is due; single queries may say so, too. */
-export function saysWhenDue({ schedule, every, cadence }: JobSettings): boolean {
+function saysWhenDue({ schedule, every, cadence }: JobSettings): boolean {
   return schedule !== null || every !== null || cadence !== null
 }
 
@@ -316,7 +316,7 @@ async function isScheduled({ settings, queries }: JobFile): Promise<boolean> {
  * Job files of a folder that say when they are due. One with mistakes is among them if its text says so. Throws a sentence where
  * there is none: a command that finds nothing to do in the wrong folder would never say so.
  */
-export async function dueJobFiles(folder: string): Promise<readonly string[]> {
+async function dueJobFiles(folder: string): Promise<readonly string[]> {
   const due: string[] = []
   for (const { file, text } of await yamlJobs(folder)) {
     const job = await openJob(file, {}, () => {})
@@ -327,4 +327,14 @@ export async function dueJobFiles(folder: string): Promise<readonly string[]> {
   throw new UsageError(
     "No job file of this folder says when it is due. Write 'every: 1d' or a schedule into one, or name a job",
   )
+}
+
+/** What is due of jobs. */
+export const dueWork = {
+  queries: dueQueries,
+  find: findDue,
+  plan: planDue,
+  endSlots,
+  isSaid: saysWhenDue,
+  jobFiles: dueJobFiles,
 }

@@ -11,7 +11,7 @@ import type { Store } from '../store/sqlite/open.ts'
  * The curve with which the clicks of a job are estimated, wherever that is: `ctr:` of its file, which is fitted from own clicks, a file, or the
  * default curve. Throws a sentence where the file cannot be read.
  */
-export async function curveOfJob(
+async function curveOfJob(
   store: Store,
   {
     job,
@@ -34,7 +34,7 @@ export async function curveOfJob(
 }
 
 /** How a job is measured: with its curve, where no option names another one. */
-export async function measureOfJob(
+async function measureOfJob(
   store: Store,
   measure: MetricOptions,
   of: Parameters<typeof curveOfJob>[1],
@@ -43,7 +43,7 @@ export async function measureOfJob(
 }
 
 /** The same for what runs by itself: a curve that cannot be read costs no message. */
-export async function curveOrDefault(store: Store, of: Parameters<typeof curveOfJob>[1]): Promise<CtrCurve> {
+async function curveOrDefault(store: Store, of: Parameters<typeof curveOfJob>[1]): Promise<CtrCurve> {
   return await curveOfJob(store, of).catch((error: unknown) => {
     if (error instanceof UsageError) return defaultCurve
     throw error
@@ -51,7 +51,7 @@ export async function curveOrDefault(store: Store, of: Parameters<typeof curveOf
 }
 
 /** Reads a file of ranks and rates. */
-export function readCurve(file: string): CtrCurve {
+function readCurve(file: string): CtrCurve {
   try {
     return parseCtr(readFileSync(file, 'utf8'), file)
   } catch (error) {
@@ -61,4 +61,12 @@ export function readCurve(file: string): CtrCurve {
       { cause: error },
     )
   }
+}
+
+/** The curves with which clicks are estimated. */
+export const clickCurves = {
+  ofJob: curveOfJob,
+  measureOf: measureOfJob,
+  orDefault: curveOrDefault,
+  read: readCurve,
 }

@@ -184,9 +184,9 @@ test('what cannot work is refused at once, in one sentence', async () => {
 })
 
 test('/health is for this machine: another name is refused, and there is nothing else', async () => {
-  const { serveHealth } = await import('../../src/unattended/scheduler/supervision.ts')
+  const { supervision } = await import('../../src/unattended/scheduler/supervision.ts')
   const document = { status: 'failing', version: '1', up_since: '', jobs: [] } as const
-  await using server = await serveHealth(0, () => document)
+  await using server = await supervision.serveHealth(0, () => document)
   expect((await fetch(server.url)).status).toBe(503)
   expect((await fetch(server.url.replace('/health', '/'))).status).toBe(404)
   expect((await fetch(server.url, { method: 'POST' })).status).toBe(404)

@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { commentedValue, serviceFiles } from '../../src/unattended/scheduler/supervision.ts'
+import { supervision } from '../../src/unattended/scheduler/supervision.ts'
 import { workspace } from '../support/rankline.ts'
 import { testTable } from '../support/test-table.ts'
 
-const plan: Parameters<typeof serviceFiles.systemd>[0] = {
+const plan: Parameters<typeof supervision.serviceFiles.systemd>[0] = {
   node: '/usr/bin/node',
   program: '/opt/rankline/dist/cli.js',
   folder: '/srv/ranks',
@@ -34,7 +34,7 @@ testTable(folders)(
   'in %s the shell that cron starts enters the folder and passes each argument whole',
   async (folder) => {
     const args = [`${folder}/job.yaml`, '--db=a b.db']
-    const lines = serviceFiles.crontab({ ...plan, folder, args }).split('\n')
+    const lines = supervision.serviceFiles.crontab({ ...plan, folder, args }).split('\n')
     const line = lines.find((one) => !one.startsWith('#')) ?? ''
     expect(line).toMatch(/^\*\/5 \* \* \* \* cd /)
     // cron cuts at a bare % and takes the backslash away from the others.
@@ -48,7 +48,7 @@ testTable(folders)(
 
 testTable(folders)('in %s launchd reads the folder and each argument whole', (folder) => {
   const args = [`${folder}/job.yaml`]
-  const plist = serviceFiles.launchd({ ...plan, folder, args })
+  const plist = supervision.serviceFiles.launchd({ ...plan, folder, args })
   const text = (xml = ''): string =>
     xml.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
   const strings = [...plist.matchAll(/<string>(.*)<\/string>/g)].map(([, xml]) => text(xml))
@@ -60,7 +60,7 @@ testTable([
   [`C:\\Users\\O'Brien\\ranks`, `'C:\\Users\\O''Brien\\ranks'`],
   ['C:\\a ’b’ $x', `'C:\\a ’’b’’ $x'`],
 ])('for PowerShell %s is one text', (folder, quoted) => {
-  const task = serviceFiles.windows({ ...plan, folder })
+  const task = supervision.serviceFiles.windows({ ...plan, folder })
   expect(task).toContain(`-WorkingDirectory ${quoted}\n`)
 })
 
@@ -69,7 +69,7 @@ testTable([
   ['C:\\my dir\\', '"C:\\my dir\\\\"'],
   ['a "b', '"a \\"b"'],
 ])('on a Windows command line %s is one word', (program, word) => {
-  expect(serviceFiles.windows({ ...plan, program })).toContain(
+  expect(supervision.serviceFiles.windows({ ...plan, program })).toContain(
     `-Argument '${word} run --due --skip-bad --quiet'`,
   )
 })
@@ -82,7 +82,10 @@ test.skipIf(!hasSystemd).each(folders)('systemd accepts the unit of %s as it is 
   await mkdir(own, { recursive: true })
   const unit = join(place.folder, 'rankline.service')
   const args = [`${own}/job.yaml`, '--db=a b.db']
-  await writeFile(unit, serviceFiles.systemd({ ...plan, node: process.execPath, folder: own, args }))
+  await writeFile(
+    unit,
+    supervision.serviceFiles.systemd({ ...plan, node: process.execPath, folder: own, args }),
+  )
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
   expect([status, stderr]).toEqual([0, ''])
 })
@@ -94,7 +97,7 @@ testTable([
   ['A=a#b', null],
   ['A=\n # 1', null],
 ])('a comment after a value of %j stands in line %j', (text, line) => {
-  expect(commentedValue(text)).toBe(line)
+  expect(supervision.commentedValue(text)).toBe(line)
 })
 
 test('what is printed names node, the program, the folder and the flags, and never the key', async () => {
@@ -102,7 +105,7 @@ test('what is printed names node, the program, the folder and the flags, and nev
   await place.file('.env', 'RANKLINE_BASE_URL=https://service.example # ours\n')
   const env = { RANKLINE_API_KEY: 'secret-key' }
   const args = ['schedule', 'a.yaml', '--db', '/var/tmp/elsewhere/x.db']
-  for (const system of Object.keys(serviceFiles)) {
+  for (const system of Object.keys(supervision.serviceFiles)) {
     const { code, stdout, stderr } = await place.run([...args, '--print', system], env)
     expect(code).toBe(0)
     expect(stdout).toContain(process.execPath)

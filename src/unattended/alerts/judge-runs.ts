@@ -15,7 +15,7 @@ import { localeText } from '../../report/cells.ts'
 import { defaultCurve } from '../../report/ctr.ts'
 import { type CtrCurve, rateOf } from '../../report/metrics/figure.ts'
 import type { App, Outgoing } from '../../run/app.ts'
-import { saysWhenDue } from '../../run/due-work.ts'
+import { dueWork } from '../../run/due-work.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { QueryOfRun } from '../../store/sqlite/unattended/observations.ts'
 import { deliver, knownChannels } from '../messages/deliver.ts'
@@ -370,8 +370,8 @@ function ownResults(targets: readonly Target[]): (site: string, link: string) =>
 /** With which clicks at stake are estimated: most jobs need nothing that reports do. */
 async function curveOfAlerts(store: Store, { job, settings }: Run): Promise<CtrCurve> {
   if ((settings.ctr ?? null) === null || (settings.alerts ?? []).length === 0) return defaultCurve
-  const { curveOrDefault } = await import('../../run/job-curve.ts')
-  return await curveOrDefault(store, { job, settings })
+  const { clickCurves } = await import('../../run/job-curve.ts')
+  return await clickCurves.orDefault(store, { job, settings })
 }
 
 /** Alerts of a rank that someone else has now. */
@@ -499,7 +499,7 @@ export function leftOutTeller(
     const skipped = new Map(files.map(([file, mistakes]) => [file, causeOfMistakes(mistakes)]))
     try {
       const outgoing = options.outgoing()
-      await alertSkippedJobs({ skipped, running: [], isConcerned: saysWhenDue }, { ...options, outgoing })
+      await alertSkippedJobs({ skipped, running: [], isConcerned: dueWork.isSaid }, { ...options, outgoing })
       told = now
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)

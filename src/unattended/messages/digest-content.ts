@@ -21,7 +21,7 @@ import { summarise, type TargetSummary, topRanksOf } from '../../report/summary.
 import type { CountedSum } from '../../report/words/en/story.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
 import { browserPlaces } from '../../run/config.ts'
-import { curveOrDefault } from '../../run/job-curve.ts'
+import { clickCurves } from '../../run/job-curve.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { DigestMessage, DigestSection, ReportMessage } from '../../store/sqlite/unattended/schema.ts'
 
@@ -41,7 +41,7 @@ export async function figuresOf(settings: JobSettings, store: Store, now: number
   })
   const { history } = ranked
   const isRanked = history.series.length > 0
-  const curve = await curveOrDefault(store, { job, settings })
+  const curve = await clickCurves.orDefault(store, { job, settings })
   const summary = isRanked ? summarise(history, { curve, compare: ranked.compare }) : null
   const statuses = isRanked ? keywordStatuses(history, ranked.compare) : []
   const kind = summary?.parts[0]?.kind
@@ -145,7 +145,7 @@ async function sourceOf(job: JobSettings, presentation: Presentation, store: Sto
     format: emailFormat,
     presentation,
     period: { period: job.report?.period ?? week },
-    measure: { curve: await curveOrDefault(store, { job: job.name, settings: job }), absent: 'depth' },
+    measure: { curve: await clickCurves.orDefault(store, { job: job.name, settings: job }), absent: 'depth' },
     layout: { width: 80, color: false, ascii: false, rows: false },
     browsers: browserPlaces(),
   })

@@ -8,7 +8,7 @@ import type { JobSettings, Problem } from '../../model/job.ts'
 import { eachOnce, firstNames } from '../../model/text.ts'
 import type { TimeSpan } from '../../model/time.ts'
 import type { LogLevel, Terminal } from '../../output/terminal.ts'
-import { saysWhenDue } from '../../run/due-work.ts'
+import { dueWork } from '../../run/due-work.ts'
 import { localTime, slotsBetween } from '../../schedule/slots.ts'
 
 /** Called with a line for the user. */
@@ -197,7 +197,7 @@ async function readJobFile(
   }
   const text = await readFile(path).catch(() => Buffer.alloc(0))
   const file = await openJob(path, {}, report)
-  let isScheduled = file !== null && saysWhenDue(file.settings)
+  let isScheduled = file !== null && dueWork.isSaid(file.settings)
   // A query may say for itself how often it is due.
   if (file !== null && (withQueries || !isScheduled))
     for await (const { every } of file.queries()) isScheduled ||= every !== null

@@ -13,7 +13,7 @@ import type { ScheduledJobState } from './scheduler.ts'
  * What `/health` answers with: `failing` where the last check of some job failed, its last run could not be finished, or its file has mistakes.
  * Instants are ISO 8601, UTC.
  */
-export function healthDocument(
+function healthDocument(
   jobs: readonly ScheduledJobState[],
   { version, upSince }: { readonly version: string; readonly upSince: number },
 ) {
@@ -45,7 +45,7 @@ function iso(instant: number): string {
 }
 
 /** Answers `GET /health` on this machine alone: 200, or 503 where something is failing. Port 0 takes a free one. */
-export async function serveHealth(port: number, document: () => { readonly status: 'ok' | 'failing' }) {
+async function serveHealth(port: number, document: () => { readonly status: 'ok' | 'failing' }) {
   const server = createServer((request, response) => {
     const { method, url, headers } = request
     const answer = (status: number, body: object): void => {
@@ -87,7 +87,7 @@ function notListening(port: number, error: NodeJS.ErrnoException): RanklineError
  *
  * @param log called once, with a line, where that program cannot be started
  */
-export function serviceManager(settings: ReturnType<typeof notifySettings>, log: (line: string) => void) {
+function serviceManager(settings: ReturnType<typeof notifySettings>, log: (line: string) => void) {
   if (settings === null) return { up: (_: string) => {}, stopping: () => {}, [Symbol.dispose]: () => {} }
   const { env, watchdogMs } = settings
   // Versions before 246 do not know the option.
@@ -130,13 +130,13 @@ export function serviceManager(settings: ReturnType<typeof notifySettings>, log:
 /** What starts scheduled jobs on a machine: text that its own scheduler reads as it is. */
 
 /** The first line of a `.env` with a comment after a value without quotes; null where there is none. */
-export function commentedValue(text: string): number | null {
+function commentedValue(text: string): number | null {
   const line = text.split(/\r\n|\r|\n/).findIndex((one) => /^\s*[\w.-]+\s*=\s*[^\s"'`#][^#]*\s#/.test(one))
   return line === -1 ? null : line + 1
 }
 
 /** The systems that jobs can be scheduled with. */
-export const serviceFiles = {
+const serviceFiles = {
   systemd: systemdUnit,
   crontab: crontabLine,
   launchd: launchdPlist,
@@ -318,4 +318,13 @@ function nameOf(folder: string): string {
       .replace(/[^a-z0-9]+/g, '-')
       .replace(/^-|-$/g, '') || 'jobs'
   )
+}
+
+/** What watches over a scheduler, and what starts one. */
+export const supervision = {
+  commentedValue,
+  healthDocument,
+  serveHealth,
+  serviceFiles,
+  serviceManager,
 }

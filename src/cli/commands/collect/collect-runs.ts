@@ -36,7 +36,7 @@ import {
 } from '../../../output/terminal.ts'
 import { type App, mostConnections } from '../../../run/app.ts'
 import type { MetricsFile } from '../../../run/config.ts'
-import { dueJobFiles } from '../../../run/due-work.ts'
+import { dueWork } from '../../../run/due-work.ts'
 import {
   type CollectRequest,
   collectAndFinish,
@@ -94,7 +94,7 @@ export async function withDueJobs<F extends JobArguments>(
 ): Promise<WithJobs<F>> {
   refuseNothing(flags)
   const { job = [] } = flags
-  return { ...flags, job: job.length > 0 ? await meantJobs(job, terminal) : await dueJobFiles('.') }
+  return { ...flags, job: job.length > 0 ? await meantJobs(job, terminal) : await dueWork.jobFiles('.') }
 }
 
 /** A run that may cost nothing would end where it begins. */

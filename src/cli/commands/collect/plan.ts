@@ -11,7 +11,7 @@ import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { QueryState } from '../../../rank/paging.ts'
 import { connectFreely, judgeClock } from '../../../run/app.ts'
 import { backtest, type Day, type PolicyOutcome } from '../../../run/backtest.ts'
-import { dueQueries } from '../../../run/due-work.ts'
+import { dueWork } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { accountOf, decideJobs, editedJobs, pausedJobs } from '../../../run/plan-jobs.ts'
@@ -58,7 +58,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
   const now = app.clock.wall()
   const isDue = flags.due === true
   const wanted = wantedOf(flags)
-  const choice = isDue ? dueQueries(store, wanted, now) : wanted.choiceIn(store, now)
+  const choice = isDue ? dueWork.queries(store, wanted, now) : wanted.choiceIn(store, now)
   const staged = await stageJobs(flags, draft, store, events, choice)
   if (staged === null) return 2
   const jobs = isDue ? staged.filter(({ chosen }) => chosen > 0) : wanted.onlySelected(staged)

@@ -12,7 +12,7 @@ import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import type { App } from '../../../run/app.ts'
 import { outgoing } from '../../../run/app.ts'
 import { type CommandOptions, databasePath, databaseSetting } from '../../../run/config.ts'
-import { type DueOptions, endSlots, findDue, planDue } from '../../../run/due-work.ts'
+import { type DueOptions, dueWork } from '../../../run/due-work.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { collectorLock } from '../../../run/lock.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
@@ -154,7 +154,7 @@ export async function runDueJobs(
   // Standard input can be read only once.
   if (!flags.job.includes(noFile)) {
     await using store = await openWhatIsStored(flags, 'may be missing')
-    const found = await findDue(store, flags, eventsOnce, clock.wall())
+    const found = await dueWork.find(store, flags, eventsOnce, clock.wall())
     printed.keep()
     if (found === null) return 2
     if (!found.isDue) {
@@ -166,14 +166,14 @@ export async function runDueJobs(
   }
   using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
   await using app = await openApp(flags, lock, clock)
-  const planned = await planDue(app, flags, eventsOnce, lock, scheduler?.stop.signal)
+  const planned = await dueWork.plan(app, flags, eventsOnce, lock, scheduler?.stop.signal)
   if (planned === null) return 2
   const { listed, isLeftOut, refused, stoppedBefore, slots } = planned
   noteBegun(starts, listed)
   for (const [file, reason] of refused) starts.refused.set(resolve(file), reason)
   const code =
     listed.length === 0 ? 0 : await collectAgain(app, listed, stoppedBefore, flags, terminal, scheduler)
-  await endSlots(app.store, slots)
+  await dueWork.endSlots(app.store, slots)
   await noteStopped(starts, app, listed)
   if (listed.length === 0) await sendWaitingMessages(flags, terminal)
   if (listed.length === 0 && refused.size === 0) noteOnScreen(terminal, 'Nothing is due.')

@@ -50,13 +50,7 @@ import {
   runScheduler,
   type ScheduledJobState,
 } from '../../../unattended/scheduler/scheduler.ts'
-import {
-  commentedValue,
-  healthDocument,
-  serveHealth,
-  serviceFiles,
-  serviceManager,
-} from '../../../unattended/scheduler/supervision.ts'
+import { supervision } from '../../../unattended/scheduler/supervision.ts'
 import { dayOrInstant } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
@@ -169,7 +163,9 @@ function table(slots: readonly ListedSlot[], { columns }: Terminal): string {
 
 /** `rankline schedule --print`: what the system's own scheduler reads as it is. */
 async function printServiceFile(flags: ScheduleFlags, system: string, terminal: Terminal): Promise<number> {
-  const read = choice(Object.keys(serviceFiles) as (keyof typeof serviceFiles)[])(system)
+  const read = choice(Object.keys(supervision.serviceFiles) as (keyof typeof supervision.serviceFiles)[])(
+    system,
+  )
   if (!('value' in read)) throw new UsageError(`--print ${read.message}; ${read.fix}`)
   const plan = servicePlan(flags)
   for (const path of [plan.folder, ...plan.args])
@@ -181,7 +177,7 @@ async function printServiceFile(flags: ScheduleFlags, system: string, terminal: 
       terminal,
       `Set in this shell only: ${missing.join(', ')}. Write ${missing.length === 1 ? 'it' : 'them'} into .env as well: what the system starts does not have your shell's variables.`,
     )
-  await terminal.write(serviceFiles[read.value](plan))
+  await terminal.write(supervision.serviceFiles[read.value](plan))
   return 0
 }
 
@@ -198,7 +194,7 @@ function servicePlan(flags: ScheduleFlags) {
     args: passedOn(flags),
     upArgs: flags.health === undefined ? [] : [`--health=${flags.health}`],
     user: userName(),
-    commentInEnv: commentedValue(envFileText() ?? ''),
+    commentInEnv: supervision.commentedValue(envFileText() ?? ''),
   }
 }
 
@@ -258,9 +254,11 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
   let jobs: readonly ScheduledJobState[] = []
   const upSince = systemClock.wall()
   using interrupts = listenForInterrupts(terminal)
-  using manager = serviceManager(notifySettings(), log)
+  using manager = supervision.serviceManager(notifySettings(), log)
   await using health =
-    port === undefined ? null : await serveHealth(port, () => healthDocument(jobs, { version, upSince }))
+    port === undefined
+      ? null
+      : await supervision.serveHealth(port, () => supervision.healthDocument(jobs, { version, upSince }))
   const names = forms.map(({ settings }) => sanitize(settings.name))
   const where = health === null ? '' : ` Health: ${health.url}`
   log(`Up with ${count(names.length, 'job')}: ${names.join(', ')}.${where}`, { level: 'info' })

@@ -2,14 +2,7 @@ import type { PausedPart } from '../../../machines/journal.ts'
 import { layout } from '../../../machines/postgres/layout.ts'
 import type { QueueStatus } from '../../../machines/postgres/operations.ts'
 import { lostAfterMs, partName, problemsOf } from '../../../machines/problems.ts'
-import {
-  keptAnswers,
-  migrateQueue,
-  neededQueue,
-  queueWork,
-  rekeyJobs,
-  syncDatabase,
-} from '../../../machines/queue.ts'
+import { sharedQueue } from '../../../machines/queue.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { count, grouped, parseDuration, shellWord, shortKey } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
@@ -67,7 +60,7 @@ export async function queue(flags: QueueCommandFlags, terminal: Terminal): Promi
 
 async function status(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
   const file = flags.metricsFile === undefined ? null : metrics.file(flags.metricsFile)
-  const found = await queueWork(neededQueue(flags), ({ operations }) => operations.status())
+  const found = await sharedQueue.work(sharedQueue.needed(flags), ({ operations }) => operations.status())
   if (file !== null) await metrics.writeQueue(file, metricsOf(found, systemClock.wall()))
   if (flags.json === true) await terminal.write(`${JSON.stringify(document(found), null, 2)}\n`)
   else await terminal.write(statusText(found, terminal.columns))
@@ -75,7 +68,7 @@ async function status(flags: QueueCommandFlags, terminal: Terminal): Promise<num
 }
 
 async function drain(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
-  const chunks = await queueWork(neededQueue(flags), ({ operations }) => operations.drain())
+  const chunks = await sharedQueue.work(sharedQueue.needed(flags), ({ operations }) => operations.drain())
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ chunks }, null, 2)}\n`
@@ -85,7 +78,7 @@ async function drain(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
 }
 
 async function pause(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
-  const { parts, chunks } = await queueWork(neededQueue(flags), async ({ operations }) => {
+  const { parts, chunks } = await sharedQueue.work(sharedQueue.needed(flags), async ({ operations }) => {
     const named = partsNamed(flags, await operations.status(), await operations.jobs())
     return { parts: named, chunks: await operations.pause(named) }
   })
@@ -98,7 +91,7 @@ async function pause(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
 }
 
 async function resume(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
-  const { parts, left } = await queueWork(neededQueue(flags), async ({ operations }) => {
+  const { parts, left } = await sharedQueue.work(sharedQueue.needed(flags), async ({ operations }) => {
     const { paused } = await operations.status()
     const isNamed = flags.job !== undefined || flags.key !== undefined || flags.worker !== undefined
     const parts = isNamed ? paused.filter((one) => isMeant(one, flags)) : paused
@@ -187,7 +180,7 @@ function typedPart({ job, key, worker }: Pick<QueueCommandFlags, 'job' | 'key' |
 }
 
 async function retry(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
-  const chunks = await queueWork(neededQueue(flags), ({ operations }) => operations.retry())
+  const chunks = await sharedQueue.work(sharedQueue.needed(flags), ({ operations }) => operations.retry())
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ chunks }, null, 2)}\n`
@@ -198,7 +191,7 @@ async function retry(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
 
 async function rekey(flags: QueueCommandFlags, terminal: Terminal): Promise<number> {
   const { job, from } = flags
-  const { to, moved } = await rekeyJobs(flags, neededQueue(flags), { job, from })
+  const { to, moved } = await sharedQueue.rekey(flags, sharedQueue.needed(flags), { job, from })
   const jobs = moved.map(({ keyHash, ...what }) => ({ ...what, from: keyHash }))
   if (flags.json === true) await terminal.write(`${JSON.stringify({ key: to, jobs }, null, 2)}\n`)
   else if (moved.length === 0) await terminal.write('Nothing to move: no such job has another key.\n')
@@ -207,7 +200,7 @@ async function rekey(flags: QueueCommandFlags, terminal: Terminal): Promise<numb
 }
 
 function movedLine(
-  { job, keyHash, runs, chunks, leased }: Awaited<ReturnType<typeof rekeyJobs>>['moved'][number],
+  { job, keyHash, runs, chunks, leased }: Awaited<ReturnType<typeof sharedQueue.rekey>>['moved'][number],
   to: string,
 ): string {
   const moved = `Moved ${sanitize(job)} from key ${shortKey(keyHash)} to ${shortKey(to)}: ${count(runs, 'run')}, ${count(chunks, 'chunk')}.`
@@ -220,7 +213,7 @@ async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<nu
     await terminal.write(layout.printed())
     return 0
   }
-  const { before, now } = await migrateQueue(neededQueue(flags))
+  const { before, now } = await sharedQueue.migrate(sharedQueue.needed(flags))
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ before, now }, null, 2)}\n`
@@ -416,9 +409,10 @@ export const syncCommand = {
 
 /** `rankline sync`: brings runs, calls and answers of all machines into this database. */
 export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number> {
-  const url = neededQueue(flags)
-  const keepMs = timeOf('--keep-answers', flags.keepAnswers) ?? keptAnswers.keepMs
-  const forgetAfterMs = timeOf('--forget-readers', flags.forgetReaders) ?? keptAnswers.forgetAfterMs
+  const url = sharedQueue.needed(flags)
+  const keepMs = timeOf('--keep-answers', flags.keepAnswers) ?? sharedQueue.keptAnswers.keepMs
+  const forgetAfterMs =
+    timeOf('--forget-readers', flags.forgetReaders) ?? sharedQueue.keptAnswers.forgetAfterMs
   const database = databasePath(flags)
   makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)
@@ -427,7 +421,7 @@ export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number
   using interrupts = listenForInterrupts(terminal)
   const { signal } = interrupts.stop
   const ownKey = ownKeyHash(flags)
-  const came = await syncDatabase({ url, database, keepMs, forgetAfterMs, ownKey, notice, signal })
+  const came = await sharedQueue.sync({ url, database, keepMs, forgetAfterMs, ownKey, notice, signal })
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ database, ...came }, null, 2)}\n`

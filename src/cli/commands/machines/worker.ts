@@ -1,12 +1,12 @@
 import { exitCodeOf } from '../../../collect/stop.ts'
-import { neededQueue } from '../../../machines/queue.ts'
+import { sharedQueue } from '../../../machines/queue.ts'
 import { runWorker, type WorkerState } from '../../../machines/worker.ts'
 import { systemClock } from '../../../model/time.ts'
 import { numberOption, type OptionSpecs, switchOption, textOption } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
 import { leaseOf, version } from '../../../run/config.ts'
 import { metrics } from '../../../unattended/after-run.ts'
-import { serveHealth } from '../../../unattended/scheduler/supervision.ts'
+import { supervision } from '../../../unattended/scheduler/supervision.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { readCollectFlags } from '../collect/collect-runs.ts'
@@ -44,7 +44,7 @@ const usualConcurrency = 16
 export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<number> {
   const { concurrency, maxOutageMs } = readCollectFlags(flags)
   const leaseMs = leaseOf(flags)
-  const url = neededQueue(flags)
+  const url = sharedQueue.needed(flags)
   const port = numberOption('--health', flags.health, { max: 65_535 })
   using interrupts = listenForInterrupts(terminal)
   const upSince = new Date(systemClock.wall()).toISOString()
@@ -56,7 +56,7 @@ export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<nu
     chunks: state.chunks,
     chunks_done: state.done,
   })
-  await using served = port === undefined ? null : await serveHealth(port, health)
+  await using served = port === undefined ? null : await supervision.serveHealth(port, health)
   const where = served === null ? '' : ` Health: ${served.url}`
   const writer = metricsWriter(flags.metricsFile, terminal)
   const cause = await runWorker(flags, {

@@ -23,7 +23,7 @@ import { defaultCurve } from '../../../report/ctr.ts'
 import { type CtrCurve, rateOf } from '../../../report/metrics/figure.ts'
 import { notYetRun } from '../../../report/requests/rank-report.ts'
 import { databasePath } from '../../../run/config.ts'
-import { curveOfJob } from '../../../run/job-curve.ts'
+import { clickCurves } from '../../../run/job-curve.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import { chosenFormat, csvStyle, findJob } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
@@ -180,7 +180,7 @@ async function ratesOf(
   { jobs, settings }: NonNullable<Awaited<ReturnType<typeof jobsOf>>>,
 ): Promise<Parameters<typeof gapsOf>[1]> {
   const curves = new Map<string, CtrCurve>()
-  for (const job of jobs) curves.set(job, await curveOfJob(store, { job, settings }))
+  for (const job of jobs) curves.set(job, await clickCurves.ofJob(store, { job, settings }))
   return (rank, { jobs: [job = ''] }) => rateOf(curves.get(job) ?? defaultCurve, rank)
 }
 

@@ -30,7 +30,7 @@ import type { ReportFormat, ReportSource } from '../../../report/report.ts'
 import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { type ReportRequest, reportSource } from '../../../report/requests/report-source.ts'
 import { browserPlaces, databasePath } from '../../../run/config.ts'
-import { measureOfJob } from '../../../run/job-curve.ts'
+import { clickCurves } from '../../../run/job-curve.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
 import { chosenFormat, csvStyle, findJob, syncFirst, valueFlag } from '../../arguments.ts'
@@ -266,7 +266,7 @@ async function reported(
   const presentation = await presentationOf(await presentationSettings(store, job, settings), { audience })
   // What is collected meanwhile is in neither the row nor the report.
   using _snapshot = store.snapshot()
-  const measure = await measureOfJob(store, request.measure, { job, settings })
+  const measure = await clickCurves.measureOf(store, request.measure, { job, settings })
   const source = await reportSource(store, { ...request, measure, job, settings, presentation })
   const file = write === null ? null : await write(source)
   return {

@@ -24,7 +24,7 @@ import { presentationOf, presentationSettings } from '../../../report/requests/p
 import { notYetRun } from '../../../report/requests/rank-report.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
 import { browserPlaces, databasePath } from '../../../run/config.ts'
-import { measureOfJob, readCurve } from '../../../run/job-curve.ts'
+import { clickCurves } from '../../../run/job-curve.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
 import {
   chosenFormat,
@@ -122,7 +122,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
     const { backfillAndNotify } = await import('../../../run/derive.ts')
     await backfillAndNotify(store, settings, null, (line) => note(terminal, line))
   }
-  const measure = await measureOfJob(store, options, { job, settings, date })
+  const measure = await clickCurves.measureOf(store, options, { job, settings, date })
   const layout = layoutOf(flags, terminal)
   const presentation =
     format.document === true
@@ -324,7 +324,7 @@ function rejectWithExplain(flags: ReportOptions): void {
 /** How a report is to measure. Throws a sentence where the flags are wrong, and one for each mistake in the curve. */
 export function metricOptions({ ctr, absent, kind }: ReportOptions): MetricOptions {
   return {
-    curve: ctr === undefined ? defaultCurve : readCurve(ctr),
+    curve: ctr === undefined ? defaultCurve : clickCurves.read(ctr),
     absent: absentOf(absent),
     ...(kind === undefined ? {} : { kind: kindOf(kind) }),
   }

@@ -2,18 +2,7 @@ import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { billableOperation } from '../../../catalog/index.ts'
 import type { LaidOutFile } from '../../../check/init.ts'
-import {
-  type Client,
-  clientFiles,
-  clockTime,
-  jobFile,
-  jobOfFile,
-  sandboxCommand,
-  sandboxSite,
-  schemaFiles,
-  type WorkspaceAnswers,
-  workspaceFiles,
-} from '../../../check/init.ts'
+import { type Client, newWorkspace, type WorkspaceAnswers } from '../../../check/init.ts'
 import { readCsv } from '../../../jobfile/csv.ts'
 import { unreadable } from '../../../jobfile/files.ts'
 import { paramValue } from '../../../jobfile/params.ts'
@@ -37,7 +26,7 @@ import type { Command, TypedOptions } from '../../flags.ts'
 /** The answers of a person who is not asked, on a machine in that time zone. */
 function usualAnswers(zone: string): WorkspaceAnswers {
   return {
-    site: sandboxSite,
+    site: newWorkspace.sandboxSite,
     country: 'us',
     language: 'en',
     hour: 6,
@@ -69,7 +58,7 @@ const questions: readonly {
   {
     options: ['at'],
     text: ({ timezone }) => `Time of day to collect at (${timezone})`,
-    usual: ({ hour, minute }) => clockTime(hour, minute),
+    usual: ({ hour, minute }) => newWorkspace.clockTime(hour, minute),
     read: readTime,
   },
 ]
@@ -237,7 +226,7 @@ export async function init(flags: InitFlags, terminal: Terminal): Promise<number
   if (flags.schemas === true) return await renewSchemas(folder, flags, terminal)
   if (flags.jobs !== undefined) return await layOutClients(folder, flags.jobs, flags, terminal)
   const answers = await ask(flags, terminal)
-  const laidOut = await layOut(folder, workspaceFiles(answers), { replace: false })
+  const laidOut = await layOut(folder, newWorkspace.workspaceFiles(answers), { replace: false })
   if (laidOut.kept.length > 0)
     note(terminal, `Already there, and left as they are: ${laidOut.kept.join(', ')}.`)
   if (laidOut.kept.includes('.gitignore')) note(terminal, 'See that .gitignore names .env and data/.')
@@ -246,8 +235,8 @@ export async function init(flags: InitFlags, terminal: Terminal): Promise<number
   const next = nextCommands(folder)
   await terminal.write(
     flags.json === true
-      ? `${JSON.stringify({ folder: resolve(folder), ...laidOut, sandbox: sandboxCommand(answers), next }, null, 2)}\n`
-      : wrapLines(summary(folder, laidOut, sandboxCommand(answers), next), terminal.columns),
+      ? `${JSON.stringify({ folder: resolve(folder), ...laidOut, sandbox: newWorkspace.sandboxCommand(answers), next }, null, 2)}\n`
+      : wrapLines(summary(folder, laidOut, newWorkspace.sandboxCommand(answers), next), terminal.columns),
   )
   return 0
 }
@@ -267,7 +256,7 @@ async function layOutClients(
   if (end() > 0) return 2
   if (clients.length === 0)
     throw new UsageError(`${table} has no client; write a row for each below the header`)
-  const laidOut = await layOut(folder, clientFiles(clients, usual), { replace: false })
+  const laidOut = await layOut(folder, newWorkspace.clientFiles(clients, usual), { replace: false })
   if (laidOut.kept.length > 0)
     note(terminal, `Already there, and left as they are: ${laidOut.kept.join(', ')}.`)
   const jobs = clients.map(({ job }) => job)
@@ -284,7 +273,7 @@ Write the keywords of each client into its .csv, and address and key of the serv
 }
 
 async function renewSchemas(folder: string, flags: InitFlags, terminal: Terminal): Promise<number> {
-  const laidOut = await layOut(folder, schemaFiles(), { replace: true })
+  const laidOut = await layOut(folder, newWorkspace.schemaFiles(), { replace: true })
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ folder: resolve(folder), ...laidOut }, null, 2)}\n`
@@ -342,7 +331,11 @@ function systemZone(): string {
 }
 
 function nextCommands(folder: string): readonly string[] {
-  const commands = [`rankline plan ${jobFile}`, `rankline run ${jobFile}`, `rankline report ${jobOfFile}`]
+  const commands = [
+    `rankline plan ${newWorkspace.jobFile}`,
+    `rankline run ${newWorkspace.jobFile}`,
+    `rankline report ${newWorkspace.jobOfFile}`,
+  ]
   const way = relative('', folder)
   return way === '' ? commands : [`cd ${quotedPath(way)}`, ...commands]
 }
