@@ -28,8 +28,8 @@ import {
   version,
   zoneSetting,
 } from '../run/config.ts'
-import { openWorkspace, stageJobs } from '../run/job-files.ts'
-import { ownerOf } from '../run/lock.ts'
+import { stageJobs, workspaces } from '../run/job-files.ts'
+import { turns } from '../run/lock.ts'
 import { accountOf } from '../run/plan-jobs.ts'
 import {
   databaseCondition,
@@ -159,7 +159,7 @@ function lockFacts(database: string, keyHash: string | null): InstallationFacts[
 }
 
 function ownerText(file: string): string {
-  const owner = ownerOf(file)
+  const owner = turns.ownerOf(file)
   return owner.startsWith('process') ? owner : 'another process'
 }
 
@@ -168,9 +168,9 @@ async function queueFacts(): Promise<InstallationFacts['queue']> {
     const url = queueUrl({})
     if (url === null) return null
     const { sharedQueue } = await import('../machines/queue.ts')
-    const { problemsOf } = await import('../machines/problems.ts')
+    const { queueProblems } = await import('../machines/problems.ts')
     const status = await sharedQueue.work(url, ({ operations }) => operations.status())
-    const problems = problemsOf(status, systemClock.wall())
+    const problems = queueProblems.all(status, systemClock.wall())
     const [workers, runs] = [status.workers.length, status.runs.length]
     return { version: status.schemaVersion, workers, runs, problems }
   } catch (error) {
@@ -303,7 +303,7 @@ async function workspaceFacts(
   { allowHttp }: { readonly allowHttp: boolean },
 ): Promise<Pick<InstallationFacts, 'jobs' | 'channels'>> {
   try {
-    const workspace = await openWorkspace(folder)
+    const workspace = await workspaces.open(folder)
     const { facts, settings } = await jobFacts(folder)
     return { jobs: facts, channels: await channelFacts(workspace, settings, allowHttp) }
   } catch (error) {

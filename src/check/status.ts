@@ -17,18 +17,15 @@ import type { Slot } from '../store/sqlite/jobs.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { MessageState } from '../store/sqlite/unattended/schema.ts'
 import {
-  daysLeft,
+  accountSpending,
   isRetired,
   type JobFacts,
   type Level,
   levels,
   problemsOf,
   type RunFacts,
-  recentSpending,
   type StatusFacts,
   type StatusProblem,
-  spentPerDay,
-  unexplainedSince,
 } from '../unattended/status.ts'
 
 /** Credits that nothing explains, and messages that were given up, are told for so long. */
@@ -174,10 +171,13 @@ async function moneyFacts(
   const remaining = reading?.remaining ?? null
   return {
     balance: reading === null || remaining === null ? null : { credits: remaining, readAt: reading.readAt },
-    spent: await recentSpending(store, now),
+    spent: await accountSpending.recent(store, now),
     spentToday: sum(all.map(({ spentToday }) => spentToday)),
     spentThisMonth: sum(all.map(({ spentThisMonth }) => spentThisMonth)),
-    unexplained: reading === null ? null : await unexplainedSince(store, reading.keyHash, now - recentMs),
+    unexplained:
+      reading === null
+        ? null
+        : await accountSpending.unexplainedSince(store, reading.keyHash, now - recentMs),
   }
 }
 
@@ -340,7 +340,7 @@ export function statusDocument(facts: StatusFacts) {
   const jobs = facts.jobs
     .filter((job) => !isRetired(job, now))
     .map((job) => ({ job: job.job, level: levelOf(job.job), ...jobPart(job) }))
-  const days = daysLeft(money, now)
+  const days = accountSpending.daysLeft(money, now)
   return {
     at: instant(now),
     level: worstLevel(problems),
@@ -359,7 +359,7 @@ export function statusDocument(facts: StatusFacts) {
         : {
             credits: money.balance.credits,
             read_at: instant(money.balance.readAt),
-            per_day: Math.round(spentPerDay(money, now)),
+            per_day: Math.round(accountSpending.perDay(money, now)),
             days_left: days === null ? null : Math.floor(days),
           },
     spent_today: money.spentToday,

@@ -11,7 +11,7 @@ import { rowFormats } from '../output/formats/index.ts'
 import { note, type Terminal } from '../output/terminal.ts'
 import type { ReportFormatEntry } from '../report/report.ts'
 import { type CommandOptions, databasePath, makeDefaultFolder, ownKeyHash } from '../run/config.ts'
-import { waitForLocks } from '../run/lock.ts'
+import { turns } from '../run/lock.ts'
 import { databaseLock } from '../store/sqlite/connection/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { sharedFlags } from './flags.ts'
@@ -266,7 +266,7 @@ export async function syncFirst(
   const database = databasePath(flags)
   makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)
-  using lock = waitForLocks([databaseLock(database)], undefined, notice)
+  using lock = turns.wait([databaseLock(database)], undefined, notice)
   await lock.acquire()
   await sharedQueue.sync({ url, database, ownKey: ownKeyHash(flags), ...sharedQueue.keptAnswers, notice })
 }

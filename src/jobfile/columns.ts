@@ -12,7 +12,7 @@ import {
   readVolume,
 } from '../model/values.ts'
 import type { HeaderScore, TableHead } from './csv.ts'
-import { paramNames, type RowToExpand } from './params.ts'
+import { paramReaders, type RowToExpand } from './params.ts'
 import { columnNames, operationName, ownColumns, querySettings } from './schema.ts'
 import type { FilePosition, Report } from './source.ts'
 import { inFile, site, target } from './targets.ts'
@@ -165,7 +165,7 @@ const exportNames = ['query', 'operation', 'run_id']
 function roleInExport(name: string): { readonly known: string } | { readonly label: string } | null {
   if (name.startsWith('label_')) return { label: name.slice('label_'.length) }
   if (name === 'intended_url') return { known: 'url' }
-  return paramNames.has(name) || ['query', 'operation', 'tags', 'volume'].includes(name)
+  return paramReaders.names.has(name) || ['query', 'operation', 'tags', 'volume'].includes(name)
     ? { known: name }
     : null
 }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Scalar } from '../model/job.ts'
 import { closestMatch } from '../model/text.ts'
 import { type InvalidValue, quoted, type ReadResult } from '../model/values.ts'
-import { paramNames } from './params.ts'
+import { paramReaders } from './params.ts'
 import { isMap, type Path, partAt, type Report, type Source, type Tree, type TreeMap } from './source.ts'
 
 /** A file is read once: a check that is compiled first takes longer. */
@@ -194,7 +194,7 @@ function unknownKey(key: string, known: readonly string[], map: Tree | undefined
       message: 'recheck is gone: no query is bought a second time for an alert',
       fix: "write 'confirm: 2', which waits for the next run",
     }
-  if (known.includes('params') && paramNames.has(key))
+  if (known.includes('params') && paramReaders.names.has(key))
     return { message, fix: `write it below 'params:', such as params: { ${key}: … }` }
   if (key === 'columns' && known.includes('queries'))
     return {

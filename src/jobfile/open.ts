@@ -22,7 +22,7 @@ import {
   yamlTextMistake,
 } from './files.ts'
 import { readMap, readValue } from './issues.ts'
-import { depthAndPages, queryExpander, type RowToExpand } from './params.ts'
+import { paramReaders, queryExpander, type RowToExpand } from './params.ts'
 import { operationName, readNotes, schemas } from './schema.ts'
 import { type JobPlan, optionPosition, readSettings } from './settings.ts'
 import {
@@ -409,7 +409,7 @@ function readEntry(
   }
   const { data, failed } = readMap(schemas.query, source, path, report)
   if (data.depth !== undefined && data.pages !== undefined)
-    report({ ...source.at([...path, 'pages'], 'key'), ...depthAndPages })
+    report({ ...source.at([...path, 'pages'], 'key'), ...paramReaders.depthAndPages })
   const row = rowOf(data, plan, source, path, report)
   // Without its operation nothing can be said about its params.
   return { row: failed.has('operation') ? { ...row, operations: [] } : row }

@@ -12,13 +12,13 @@ import { badCharacters, type InvalidValue, quoted, type ReadResult } from '../mo
 import type { FilePosition, Report } from './source.ts'
 
 /** The mistake of asking for depth and pages at once. */
-export const depthAndPages: InvalidValue = {
+const depthAndPages: InvalidValue = {
   message: 'depth and pages cannot both be set',
   fix: 'keep one of them',
 }
 
 /** The parameters of all operations that a job can ask for. */
-export const paramNames: ReadonlySet<string> = new Set(
+const paramNames: ReadonlySet<string> = new Set(
   billableOperations.flatMap(({ params }) => Object.keys(params)),
 )
 
@@ -28,7 +28,7 @@ function styleOf(operation: BillableOperation, wanted: Style): Style {
 }
 
 /** The parameter of that name, where the operation has it in the style of the job. */
-export function paramOf(operation: BillableOperation, name: string, wanted: Style): Param | undefined {
+function paramOf(operation: BillableOperation, name: string, wanted: Style): Param | undefined {
   const param = Object.hasOwn(operation.params, name) ? operation.params[name] : undefined
   return param?.styles?.includes(styleOf(operation, wanted)) === false ? undefined : param
 }
@@ -40,7 +40,7 @@ const notParams: Readonly<Record<string, string>> = {
 }
 
 /** Why none of the operations takes a parameter; null where one does. */
-export function unknownParam(
+function unknownParam(
   name: string,
   operations: readonly BillableOperation[],
   style: Style,
@@ -69,7 +69,7 @@ export function unknownParam(
 }
 
 /** Checks the text of a parameter and reads it into its one spelling; the message of a mistake begins with the name. */
-export function paramValue(param: Param, name: string, text: string): ReadResult<ParamValue> {
+function paramValue(param: Param, name: string, text: string): ReadResult<ParamValue> {
   const written = normalParam(name, text)
   const read = badCharacters(text, false) ?? checkParam(param, written)
   const fix = 'value' in read ? param.unknownCode?.(written) : null
@@ -84,7 +84,7 @@ type Params = Readonly<Record<string, ParamValue>>
  *
  * @param job what holds for every query of it; the values were checked
  */
-export function combine(
+function combine(
   job: {
     readonly style: Style
     readonly params: ReadonlyMap<string, ParamValue>
@@ -205,4 +205,14 @@ function merge(job: Params, own: Params, order: readonly string[]): Params {
     if (value !== undefined) params[name] = value
   }
   return params
+}
+
+/** How parameters of queries are read. */
+export const paramReaders = {
+  names: paramNames,
+  of: paramOf,
+  value: paramValue,
+  unknown: unknownParam,
+  combine,
+  depthAndPages,
 }

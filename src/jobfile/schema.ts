@@ -25,7 +25,7 @@ import {
 import { every, schedule, weekly } from '../schedule/slots.ts'
 import { alertsSchema, condition } from './alerts.ts'
 import { type KeySchemas, later, mapSchema, readValue, scalar, strict, variable } from './issues.ts'
-import { paramNames } from './params.ts'
+import { paramReaders } from './params.ts'
 import type { Report } from './source.ts'
 import { site } from './targets.ts'
 
@@ -235,7 +235,7 @@ export const ownColumns = [
 ] as const
 
 /** The names of columns that say more than a label. */
-export const columnNames: ReadonlySet<string> = new Set([...ownColumns, ...paramNames])
+export const columnNames: ReadonlySet<string> = new Set([...ownColumns, ...paramReaders.names])
 
 const text = later(() => scalar(settings.text))
 const tag = later(() =>
@@ -292,7 +292,7 @@ const writtenTarget = later(() =>
   ),
 )
 
-const names = { propertyNames: { enum: [...paramNames] } }
+const names = { propertyNames: { enum: [...paramReaders.names] } }
 const params = later(() => z.record(z.string(), text()).meta(names))
 const matrix = later(() =>
   z.record(z.string(), z.union([text(), z.array(text()).min(1)], { error: 'a list of values' })).meta(names),

@@ -18,7 +18,7 @@ import { jobName, propertyOf, quoted } from '../model/values.ts'
 import { reportUnknownNames, unknownName } from './alerts.ts'
 import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'
-import { combine, depthAndPages, paramNames, paramOf, paramValue, unknownParam } from './params.ts'
+import { paramReaders } from './params.ts'
 import { columnNames, schemas } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, readTargets } from './targets.ts'
@@ -120,12 +120,12 @@ function readContinues(written: Continues | undefined, at: Source['at'], report:
   const params: Record<string, ParamValue | null> = {}
   for (const [name, text] of Object.entries(written.params)) {
     const path = ['continues', 'params', name]
-    const mistake = paramNames.has(name)
+    const mistake = paramReaders.names.has(name)
       ? text === null
         ? null
         : everywhere.mistake(name, String(text))
       : everywhere.unknown(name)
-    if (mistake !== null) report({ ...at(path, paramNames.has(name) ? 'value' : 'key'), ...mistake })
+    if (mistake !== null) report({ ...at(path, paramReaders.names.has(name) ? 'value' : 'key'), ...mistake })
     else params[name] = text === null ? null : (everywhere.value(name, String(text)) ?? null)
   }
   return { ...written, params }
@@ -229,7 +229,7 @@ function reportDepthAndPages({ file, options, at, isDefault }: RawSettings, repo
   if (isDefault(['pages'])) return
   for (const { data } of [file, options])
     if (data.depth !== undefined && data.pages !== undefined)
-      report({ ...(data === options.data ? optionPosition : at)(['pages']), ...depthAndPages })
+      report({ ...(data === options.data ? optionPosition : at)(['pages']), ...paramReaders.depthAndPages })
 }
 
 function defaultName({ path: file, where, source }: Origin, report: Report): string {
@@ -286,7 +286,7 @@ function readSharedParams(
   operations: readonly BillableOperation[],
   entryOperations: readonly BillableOperation[],
   report: Report,
-): Parameters<typeof combine>[0] {
+): Parameters<typeof paramReaders.combine>[0] {
   const { file, options } = raw
   const style = options.data.style ?? file.data.style ?? 'get'
   const all = [...new Set([...operations, ...entryOperations])]
@@ -333,7 +333,7 @@ function fits(
 ): boolean {
   // What a folder says is for the operations that have it.
   if (raw.isDefault(at)) return true
-  const mistake = unknownParam(at[1], all, style)
+  const mistake = paramReaders.unknown(at[1], all, style)
   if (mistake !== null) report({ ...raw.at(at, 'key'), ...mistake })
   return mistake === null
 }
@@ -344,11 +344,11 @@ function checked(
   text: string,
 ): ParamValue | undefined {
   let value: ParamValue | undefined
-  const params = all.flatMap((operation) => paramOf(operation, at[1], style) ?? [])
+  const params = all.flatMap((operation) => paramReaders.of(operation, at[1], style) ?? [])
   // What a folder says may be for operations that only rows of a CSV name.
   if (params.length === 0) return everywhere.value(at[1], text)
   for (const param of params) {
-    const read = paramValue(param, at[1], text)
+    const read = paramReaders.value(param, at[1], text)
     if (!('value' in read)) {
       report({ ...raw.at(at as Path), ...read })
       return undefined
@@ -384,13 +384,13 @@ function readMatrix(checking: Checking): Map<string, readonly ParamValue[]> {
 }
 
 function reportConflicts(
-  shared: Parameters<typeof combine>[0],
+  shared: Parameters<typeof paramReaders.combine>[0],
   operations: readonly BillableOperation[],
   raw: RawSettings,
   report: Report,
 ): void {
   for (const operation of operations) {
-    const { conflict } = combine(shared, operation, [])
+    const { conflict } = paramReaders.combine(shared, operation, [])
     if (conflict === null) continue
     const { name, message, fix } = conflict
     report({ ...raw.at([shared.params.has(name) ? 'params' : 'matrix', name]), message, fix })

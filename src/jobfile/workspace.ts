@@ -11,7 +11,7 @@ import { closestMatch, parseDuration } from '../model/text.ts'
 import { type InvalidValue, plainText, quoted, type ReadResult } from '../model/values.ts'
 import { fileMistake, workspaceFile, workspaceFolder, yamlText } from './files.ts'
 import { later, mapSchema, readMap, type SchemaResult, scalar, strict, variable } from './issues.ts'
-import { depthAndPages, paramNames, paramValue } from './params.ts'
+import { paramReaders } from './params.ts'
 import { schemas } from './schema.ts'
 import { inFileOrder, type Path, partAt, type Report, type Source, type Tree } from './source.ts'
 import { inFile, readTargets, siteKey } from './targets.ts'
@@ -335,10 +335,10 @@ function siteOf(target: NonNullable<Targets>[number]): string {
 /** Reports what is wrong with defaults whatever a job says; what depends on its operations is reported with the job. */
 function checkDefaults({ data, at }: JobDefaults, report: Report): void {
   if (data.depth !== undefined && data.pages !== undefined)
-    report({ ...at(['pages'], 'key'), ...depthAndPages })
+    report({ ...at(['pages'], 'key'), ...paramReaders.depthAndPages })
   for (const key of ['params', 'matrix'] as const)
     for (const [name, texts] of Object.entries(data[key] ?? {})) {
-      if (!paramNames.has(name)) report({ ...at([key, name], 'key'), ...unknownEverywhere(name) })
+      if (!paramReaders.names.has(name)) report({ ...at([key, name], 'key'), ...unknownEverywhere(name) })
       else
         for (const [index, text] of [texts].flat().entries()) {
           const mistake = mistakeEverywhere(name, text)
@@ -357,7 +357,7 @@ function checkDefaults({ data, at }: JobDefaults, report: Report): void {
 
 /** What is wrong with a parameter that no operation has. */
 function unknownEverywhere(name: string): InvalidValue {
-  const near = closestMatch(name, [...paramNames])
+  const near = closestMatch(name, [...paramReaders.names])
   return {
     message: `no operation has a parameter ${quoted(name)}`,
     fix: near === null ? 'list them with: rankline operations' : `write '${near}'`,
@@ -378,7 +378,7 @@ function valueAnywhere(name: string, text: string): ParamValue | undefined {
 
 function readings(name: string, text: string): readonly ReadResult<ParamValue>[] {
   return billableOperations.flatMap(({ params }) =>
-    params[name] === undefined ? [] : [paramValue(params[name], name, text)],
+    params[name] === undefined ? [] : [paramReaders.value(params[name], name, text)],
   )
 }
 

@@ -6,7 +6,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { exitCodes, type Run } from '../model/run.ts'
 import { duration, shellWord, shortKey } from '../model/text.ts'
 import { type Clock, systemClock } from '../model/time.ts'
-import { type App, clockCheck, lookupDelays, type Machines, outgoing, unchecked } from '../run/app.ts'
+import { type App, clocks, lookupDelays, type Machines, outgoing } from '../run/app.ts'
 import { type CommandOptions, keyHash, type ServiceSettings } from '../run/config.ts'
 import type { Turn } from '../run/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
@@ -93,7 +93,9 @@ export async function openWithMachines({
     keyHash: hash,
     clock,
     clockCheck:
-      checked === null ? unchecked : clockCheck({ service: lookups, store, clock, options: checked }),
+      checked === null
+        ? clocks.unchecked
+        : clocks.check({ service: lookups, store, clock, options: checked }),
     outgoing: outgoing(service.allowHttp === true),
     machines: machinesOf({
       store,

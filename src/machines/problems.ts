@@ -6,7 +6,7 @@ import type { QueueStatus } from './postgres/operations.ts'
 import { blockLine } from './sync.ts'
 
 /** A worker that said nothing for so long is lost. */
-export const lostAfterMs = 120_000
+const lostAfterMs = 120_000
 /** A database that is behind and was not synced for so long is told: what it has not read is kept for it. */
 const silentReaderMs = 7 * dayMs
 /** A key whose workers have chunks and leased no send time for so long stands still; a transaction that keeps readers waiting for so long is told. */
@@ -16,7 +16,7 @@ const blockedAfterMs = 10_000
 const queriesNamed = 3
 
 /** What someone should look at, a sentence each. */
-export function problemsOf(status: QueueStatus, now: number): readonly string[] {
+function problemsOf(status: QueueStatus, now: number): readonly string[] {
   const { runs, workers, keys, readers, paused, dead, blockedBy } = status
   const up = workers.filter(({ seenAt }) => now - seenAt <= lostAfterMs)
   const going = runs.filter(({ isPaused }) => !isPaused)
@@ -79,7 +79,7 @@ export function problemsOf(status: QueueStatus, now: number): readonly string[] 
 }
 
 /** What was paused, for people. */
-export function partName({ keyHash, job, worker }: PausedPart): string {
+function partName({ keyHash, job, worker }: PausedPart): string {
   if (worker !== null) return `worker ${worker}`
   if (keyHash === null) return 'the whole queue'
   return job === null ? `key ${shortKey(keyHash)}` : `${job} (key ${shortKey(keyHash)})`
@@ -96,4 +96,11 @@ function namedQueries(texts: readonly string[]): string {
 
 function minutesSince(instant: number, now: number): number {
   return Math.round((now - instant) / 60_000)
+}
+
+/** What is wrong with a queue, for people. */
+export const queueProblems = {
+  all: problemsOf,
+  lostAfterMs,
+  partName,
 }

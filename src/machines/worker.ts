@@ -10,7 +10,7 @@ import { count } from '../model/text.ts'
 import { type Clock, sleep, systemClock } from '../model/time.ts'
 import { connectionsFor } from '../run/app.ts'
 import { type CommandOptions, keyHash, version } from '../run/config.ts'
-import { ownerOf, tryCollectorLock } from '../run/lock.ts'
+import { turns } from '../run/lock.ts'
 import type { UsageReading } from '../store/journal.ts'
 import { keyLock } from '../store/sqlite/connection/lock.ts'
 import { openScratchStore, type Store } from '../store/sqlite/open.ts'
@@ -175,11 +175,11 @@ async function shareKey(
 ): Promise<Disposable | null> {
   const path = keyLock(hash)
   for (let isSaid = false; !signal.aborted; isSaid = true) {
-    const lock = tryCollectorLock(path, 'shared')
+    const lock = turns.tryCollector(path, 'shared')
     if (lock !== null) return lock
     if (!isSaid)
       notice(
-        `A process on this machine collects with this key, and without the queue. Waiting for it (${ownerOf(path)}).`,
+        `A process on this machine collects with this key, and without the queue. Waiting for it (${turns.ownerOf(path)}).`,
       )
     await pause(lockEveryMs, undefined, { signal }).catch(() => {})
   }

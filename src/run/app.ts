@@ -24,7 +24,7 @@ import {
   serviceSettings,
   version,
 } from './config.ts'
-import { tryCollectorLock } from './lock.ts'
+import { turns } from './lock.ts'
 
 /** Store and service, joined; both are closed with it. */
 export interface App extends AsyncDisposable {
@@ -83,7 +83,7 @@ export async function connectFreely(
 }
 
 /** How far the service's clock is ahead of ours, asked for free and written nowhere; null where that cannot be found out. */
-export async function serviceAhead(options: CommandOptions, signal?: AbortSignal): Promise<number | null> {
+async function serviceAhead(options: CommandOptions, signal?: AbortSignal): Promise<number | null> {
   try {
     await using app = await connectFreely(options, { stored: 'left-alone' })
     return aheadOf(await app.service.lookup(usage, {}, { signal }))
@@ -105,7 +105,7 @@ async function openFreely(database: string, stored: StoredUse): Promise<Store> {
   if (stored === 'left-alone' || (isMissing && isRead)) return await openStore(':memory:')
   if (isMissing || mayWrite(database)) {
     if (stored === 'up-to-date' || !needsMigration(database)) return await openStore(database)
-    using turn = tryCollectorLock(databaseLock(database))
+    using turn = turns.tryCollector(databaseLock(database))
     if (turn !== null) return await openStore(database)
   }
   return isRead ? await openCopy(database) : await openStore(':memory:')
@@ -228,7 +228,7 @@ export function chosenProxy(baseUrl: string): HttpProxy | null {
 const longestMs = 5_000
 
 /** Compares the clock of this machine with that of the service before anything is planned. */
-export function clockCheck({
+function clockCheck({
   service,
   store,
   clock,
@@ -268,10 +268,10 @@ export function clockCheck({
 }
 
 /** A check of a clock that is no machine's. */
-export const unchecked: App['clockCheck'] = { check: async () => {}, opening: async () => null }
+const unchecked: App['clockCheck'] = { check: async () => {}, opening: async () => null }
 
 /** Logs or throws what is to be said of a clock; of one that agrees, or with which nothing could be compared, nothing. */
-export function judgeClock(
+function judgeClock(
   aheadMs: number | null,
   {
     now,
@@ -290,7 +290,7 @@ export function judgeClock(
 
 const askAgainMs = { wrong: 300_000, unknown: hourMs, agrees: Number.POSITIVE_INFINITY }
 
-export function clockGate({
+function clockGate({
   ask,
   clock,
   options,
@@ -366,4 +366,13 @@ function lazyPost(allowHttp: boolean): Post {
     post ??= poster({ proxies: proxyVariables(), userAgent: `rankline/${version}`, allowHttp })
     return post(request)
   }
+}
+
+/** Whether the clock of this machine can be gone by. */
+export const clocks = {
+  check: clockCheck,
+  unchecked,
+  judge: judgeClock,
+  gate: clockGate,
+  serviceAhead,
 }

@@ -11,11 +11,11 @@ import type { App } from './app.ts'
 import { areLeftOut, type ChoiceOf, type PlanEvents, type StagedJob, stageJobs } from './job-files.ts'
 import type { Turn } from './lock.ts'
 import { decideJobs, editedJobs } from './plan-jobs.ts'
-import { commitRuns, continuedRuns, type PlannedRuns, type planRuns, takeTurn } from './run-jobs.ts'
+import { type PlannedRuns, planning } from './run-jobs.ts'
 import { isKept, unfinishedRun, type WantedQueries, wantedOf } from './selection.ts'
 import { type PricedRun, prices } from './spending.ts'
 
-export type DueOptions = Parameters<typeof planRuns>[1]
+export type DueOptions = Parameters<typeof planning.runs>[1]
 
 type DueStore = Pick<
   Store,
@@ -171,7 +171,7 @@ async function planDue(
     })
   | null
 > {
-  await takeTurn(lock, store)
+  await planning.takeTurn(lock, store)
   const now = clock.wall()
   const open = new Map<string, OpenWork>()
   await using draft = await store.draft()
@@ -194,9 +194,10 @@ async function planDue(
   const refused = await refuse(store, tooDear, { due, slots, log: events.log })
   const agreed = due.filter(({ settings }) => !refused.has(settings.file))
   if (agreed.length > 0) await machines?.begin(agreed.map(({ settings }) => settings.name))
-  await machines?.refuseOtherKeys(continuedRuns(await decide(agreed, false)))
+  await machines?.refuseOtherKeys(planning.continued(await decide(agreed, false)))
   const decided = await decide(agreed, true)
-  const listed = agreed.length === 0 ? [] : await commitRuns({ store, clock }, draft, decided, events.note)
+  const listed =
+    agreed.length === 0 ? [] : await planning.commit({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
   const taken: Parameters<typeof endSlots>[1][number][] = []
   for (const [job, slotAt] of slots) {
@@ -335,6 +336,6 @@ export const dueWork = {
   find: findDue,
   plan: planDue,
   endSlots,
-  isSaid: saysWhenDue,
+  saysWhen: saysWhenDue,
   jobFiles: dueJobFiles,
 }

@@ -310,7 +310,7 @@ function otherFile(stored: string | null): string | null {
 export const searchJob = 'search'
 
 /** The workspace of a folder, empty where it has no `rankline.yaml`. Throws one sentence where that file has a mistake. */
-export async function openWorkspace(folder: string): Promise<Workspace> {
+async function openWorkspace(folder: string): Promise<Workspace> {
   const mistakes: Problem[] = []
   const read = await readWorkspace(folder, (mistake) => mistakes.push(mistake))
   if (read !== null) return read.workspace
@@ -318,7 +318,7 @@ export async function openWorkspace(folder: string): Promise<Workspace> {
 }
 
 /** The workspace that a job file is in; that of the working folder for a job that has no file. */
-export async function workspaceOf(jobFile: string): Promise<Workspace> {
+async function workspaceOf(jobFile: string): Promise<Workspace> {
   return await openWorkspace(folderOf(jobFile))
 }
 
@@ -343,7 +343,7 @@ async function brokenWorkspaces(
 }
 
 /** The whole path of the workspace of a job file; that of the working folder for a job that has none. */
-export function workspacePath(jobFile: string): string {
+function workspacePath(jobFile: string): string {
   return resolve(workspaceFolder(folderOf(jobFile)))
 }
 
@@ -399,4 +399,11 @@ export function pageRange(
   if (depth === null) return { max: pages ?? 1, pageSize, depth: null }
   if (pageSize !== null) return { max: Math.ceil(depth / pageSize), pageSize, depth: null }
   return { max: Math.ceil(depth / fewestResultsPerPage), pageSize, depth }
+}
+
+/** The workspaces that job files are in. */
+export const workspaces = {
+  open: openWorkspace,
+  of: workspaceOf,
+  pathOf: workspacePath,
 }

@@ -16,7 +16,7 @@ const defaultWaitMs = 3_600_000
 const pollEveryMs = 200
 
 /** The right to collect: one process of this machine at a time has it for a database, and one for a key. What other machines do, it does not see. */
-export function collectorLock(options: CommandOptions, notify: Notify) {
+function collectorLock(options: CommandOptions, notify: Notify) {
   const key = keyLock(keyHash(serviceSettings(options)))
   // With a queue the key has one limit and one budget for all its processes; one without would break them.
   const use = queueUrl(options) === null ? 'alone' : 'shared'
@@ -28,7 +28,7 @@ export function collectorLock(options: CommandOptions, notify: Notify) {
 type WantedLock = string | { readonly path: string; readonly use: LockUse }
 
 /** The locks of these files, taken one after the other. */
-export function waitForLocks(wanted: readonly WantedLock[], wait: string | undefined, notify: Notify) {
+function waitForLocks(wanted: readonly WantedLock[], wait: string | undefined, notify: Notify) {
   const waitMs = readWait(wait)
   const held: Disposable[] = []
 
@@ -82,7 +82,7 @@ function readWait(text: string | undefined): number {
 }
 
 /** Takes the lock of this file and writes its owner into a second file; null where another process holds it. */
-export function tryCollectorLock(path: string, use: LockUse = 'alone'): Disposable | null {
+function tryCollectorLock(path: string, use: LockUse = 'alone'): Disposable | null {
   const lock = tryLock(path, use)
   if (lock === null) return null
   const owner = ownerFile(path)
@@ -128,7 +128,7 @@ function ownerFile(path: string): string {
 }
 
 /** Who holds the lock of this file, as far as is known. */
-export function ownerOf(path: string): string {
+function ownerOf(path: string): string {
   try {
     return sanitize(readFileSync(ownerFile(path), 'utf8')) || unknownOwner
   } catch {
@@ -137,3 +137,11 @@ export function ownerOf(path: string): string {
 }
 
 const unknownOwner = 'not known which'
+
+/** Turns that processes on a machine take. */
+export const turns = {
+  ownerOf,
+  wait: waitForLocks,
+  tryCollector: tryCollectorLock,
+  ofCollector: collectorLock,
+}

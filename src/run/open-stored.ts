@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Store } from '../store/sqlite/open.ts'
 import type { RunReads } from '../store/sqlite/runs.ts'
 import { type CommandOptions, databaseSetting } from './config.ts'
-import { waitForLocks } from './lock.ts'
+import { turns } from './lock.ts'
 
 /**
  * Opens the database to read it. One that was named must be there, unless the command would make it; without one of the usual name,
@@ -89,7 +89,7 @@ export async function openToChange(
     import('../store/sqlite/connection/lock.ts'),
     import('../store/sqlite/open.ts'),
   ])
-  const turn = waitForLocks([databaseLock(database)], wait, log)
+  const turn = turns.wait([databaseLock(database)], wait, log)
   try {
     if (!beside || needsMigration(database)) await turn.acquire()
     const store = await openStore(database)

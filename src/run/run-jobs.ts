@@ -198,7 +198,7 @@ export type PlannedRuns = NonNullable<Awaited<ReturnType<typeof planRuns>>>
  *
  * @param lock null where no other process can be at work
  */
-export async function planRuns(
+async function planRuns(
   { store, clock, clockCheck, machines }: Pick<App, 'store' | 'clock' | 'clockCheck' | 'machines'>,
   options: JobFileOptions & Parameters<typeof wantedOf>[0] & { readonly yes?: boolean | undefined },
   events: PlanEvents,
@@ -234,18 +234,18 @@ export async function planRuns(
 }
 
 /** Waits until no other process collects, and rejects a database that is damaged. */
-export async function takeTurn(lock: Pick<Turn, 'acquire'>, store: Store): Promise<void> {
+async function takeTurn(lock: Pick<Turn, 'acquire'>, store: Store): Promise<void> {
   await lock.acquire()
   await store.rejectDamaged()
 }
 
 /** The runs that are gone on with. */
-export function continuedRuns(decided: readonly JobDecision[]): readonly Run[] {
+function continuedRuns(decided: readonly JobDecision[]): readonly Run[] {
   return decided.flatMap(({ decision }) => (decision.do === 'continue' ? [decision.run] : []))
 }
 
 /** Makes runs of what was decided, or plans the continued ones again; they stand in the order of their jobs. */
-export async function commitRuns(
+async function commitRuns(
   { store, clock }: Pick<App, 'store' | 'clock'>,
   draft: PlanDraft,
   decided: readonly JobDecision[],
@@ -347,4 +347,12 @@ async function finishedToday(
     again.push({ run: latest.id, line })
   }
   return again
+}
+
+/** How jobs become runs. */
+export const planning = {
+  runs: planRuns,
+  commit: commitRuns,
+  continued: continuedRuns,
+  takeTurn,
 }

@@ -11,7 +11,7 @@ import { sanitize } from '../output/terminal.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
 import type { PlannedJob } from '../store/sqlite/planning/staging.ts'
-import { type PlanEvents, searchJob, workspaceOf } from './job-files.ts'
+import { type PlanEvents, searchJob, workspaces } from './job-files.ts'
 import type { JobDecision } from './plan-jobs.ts'
 
 type LimitedJob = Pick<JobSettings, 'name' | 'file' | 'timezone'>
@@ -31,7 +31,7 @@ export async function sharedLimits(
   for (const { name, file, timezone } of jobs) {
     if (name === searchJob) continue
     const folder = folderOf(file)
-    const workspace = folders.get(folder) ?? (await workspaceOf(file))
+    const workspace = folders.get(folder) ?? (await workspaces.of(file))
     folders.set(folder, workspace)
     const ofFolder = jobs.filter((job) => job.name !== searchJob && folderOf(job.file) === folder)
     const here = files.filter((job) => isIn(folder, job.file) && !ofOthers.includes(job.name))

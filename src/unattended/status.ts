@@ -170,7 +170,7 @@ export interface StatusProblem {
 const spendingDays = 14
 
 /** What calls of the last days cost, of all jobs. */
-export async function recentSpending(store: Store, now: number): Promise<StatusFacts['money']['spent']> {
+async function recentSpending(store: Store, now: number): Promise<StatusFacts['money']['spent']> {
   const begin = now - spendingDays * dayMs
   const days = (await store.sums('day', { from: begin, until: latestKnown(now) })).filter(
     ({ credits }) => credits > 0,
@@ -182,11 +182,7 @@ export async function recentSpending(store: Store, now: number): Promise<StatusF
 }
 
 /** Credits that the service counted since an instant beyond what calls explain; null where that is not known. */
-export async function unexplainedSince(
-  store: Store,
-  keyHash: string,
-  instant: number,
-): Promise<number | null> {
+async function unexplainedSince(store: Store, keyHash: string, instant: number): Promise<number | null> {
   const { earlier, readings, charges } = await store.ledgerSince(keyHash, await store.markAt(instant))
   return unexplained(earlier, readings, charges, await store.queueFailovers())?.credits ?? null
 }
@@ -212,7 +208,7 @@ export function problemsOf({
 }
 
 /** How many days the balance lasts at the spending of the last days; null where nothing was spent, or it is not known. */
-export function daysLeft(
+function daysLeft(
   { balance, spent }: Pick<StatusFacts['money'], 'balance' | 'spent'>,
   now: number,
 ): number | null {
@@ -479,7 +475,7 @@ function alerts({ alerts }: JobFacts, now: number): FoundProblem {
 }
 
 /** Credits a day, of the last days with calls. */
-export function spentPerDay(
+function spentPerDay(
   { spent: { credits, since } }: Pick<StatusFacts['money'], 'spent'>,
   now: number,
 ): number {
@@ -494,4 +490,12 @@ export function isRetired({ file, last, schedule, every, freshness }: JobFacts, 
   if (file.state !== 'missing') return false
   const isWatched = schedule !== null || every !== null || freshness !== null
   return !isWatched || last === null || now - endOf(last) > retiredAfterMs
+}
+
+/** What the account spends, and what is left of it. */
+export const accountSpending = {
+  recent: recentSpending,
+  unexplainedSince,
+  daysLeft,
+  perDay: spentPerDay,
 }

@@ -3,7 +3,7 @@ import { chmod, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Examined } from '../../src/check/examine.ts'
-import { tryCollectorLock } from '../../src/run/lock.ts'
+import { turns } from '../../src/run/lock.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { databaseLock } from '../../src/store/sqlite/connection/lock.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
@@ -169,7 +169,7 @@ test('another process that collects is named; a lock file that this user cannot 
   await place.call(['run', 'k.csv', '--quiet'])
   const lock = databaseLock(join(place.folder, 'data/rankline.db'))
   {
-    using _ = tryCollectorLock(lock)
+    using _ = turns.tryCollector(lock)
     expect((await examined(place)).text('locks')).toMatch(
       /^process \d+, since .+ on this machine is collecting with this database$/,
     )

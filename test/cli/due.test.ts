@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { keyHash } from '../../src/run/config.ts'
-import { tryCollectorLock } from '../../src/run/lock.ts'
+import { turns } from '../../src/run/lock.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
 import { isBillable } from '../support/judge.ts'
 import type { Workspace } from '../support/rankline.ts'
@@ -156,7 +156,7 @@ test('a slot whose process was killed is finished by the next run --due, and not
 test('where another process collects, run --due says nothing and ends; with --wait it waits', async () => {
   const { place, sandbox } = await aStage()
   await place.file('job.yaml', 'every: 1d\nqueries: [oak desk]\n')
-  using _ = tryCollectorLock(keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key })))
+  using _ = turns.tryCollector(keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key })))
   expect(await place.call(['run', '--due'])).toEqual(silent)
   expect(await place.call(['run', '--due', '--wait', '0'])).toMatchObject({ code: 7 })
   expect(asked(sandbox)).toEqual([])

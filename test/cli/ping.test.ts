@@ -5,7 +5,7 @@ import { stopSignal } from '../../src/collect/stop.ts'
 import { busyExitCode, UsageError } from '../../src/model/errors.ts'
 import { systemClock } from '../../src/model/time.ts'
 import { keyHash } from '../../src/run/config.ts'
-import { tryCollectorLock } from '../../src/run/lock.ts'
+import { turns } from '../../src/run/lock.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
 import { cutToBytes } from '../../src/unattended/messages/ping.ts'
 import { aJob } from '../run/build.ts'
@@ -122,7 +122,7 @@ test('a scheduler that cannot begin tells so once, but not where it is only not 
       false,
     )
   {
-    using _ = tryCollectorLock(keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key })))
+    using _ = turns.tryCollector(keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key })))
     await expect(scheduled('key')).rejects.toMatchObject({ exitCode: busyExitCode })
   }
   expect(told()).toEqual([])

@@ -3,7 +3,7 @@ import type { Examined } from '../../src/check/examine.ts'
 import { summaryLines } from '../../src/cli/commands/collect/collect-runs.ts'
 import type { RunDocument } from '../../src/collect/stop.ts'
 import { keyHash } from '../../src/run/config.ts'
-import { tryCollectorLock } from '../../src/run/lock.ts'
+import { turns } from '../../src/run/lock.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
 import { queriesCsv, type Workspace, workspace } from '../support/rankline.ts'
@@ -119,7 +119,7 @@ test('doctor says how fast another program spends, and takes a second reading on
   })()
   {
     const lock = keyLock(keyHash({ baseUrl: sandbox.url, apiKey: sandbox.key }))
-    using _ = tryCollectorLock(lock)
+    using _ = turns.tryCollector(lock)
     // Another database of this machine collects: it may be what spends.
     expect(await sharing(place, sandbox)).toEqual({ text: unknown, readings: 1 })
   }

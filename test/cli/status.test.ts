@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tryCollectorLock } from '../../src/run/lock.ts'
+import { turns } from '../../src/run/lock.ts'
 import { databaseLock } from '../../src/store/sqlite/connection/lock.ts'
 import { breakPage } from '../store/damage.ts'
 import { queriesCsv, workspace } from '../support/rankline.ts'
@@ -101,7 +101,7 @@ test('how runs ended: some failed, the key was refused, no money is left, the pr
   ])
   place.change("UPDATE runs_ SET finish_reason = NULL, finished_at = NULL WHERE job = 'big'")
   expect(await levels()).toEqual([6, expect.stringContaining('Run 3 was killed')])
-  using lock = tryCollectorLock(databaseLock(join(place.folder, 'data/rankline.db')))
+  using lock = turns.tryCollector(databaseLock(join(place.folder, 'data/rankline.db')))
   expect(lock).not.toBeNull()
   const running = await place.run(['status', '--json'])
   expect(JSON.parse(running.stdout).jobs).toContainEqual(

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
 import type { FinishReason } from '../../src/model/run.ts'
-import { type App, unchecked } from '../../src/run/app.ts'
+import { type App, clocks } from '../../src/run/app.ts'
 import { collectAndFinish, defaultCollectRequest } from '../../src/run/run-jobs.ts'
 import type { Store } from '../../src/store/sqlite/open.ts'
 import { fakeTime } from '../api/fake-time.ts'
@@ -44,7 +44,7 @@ testTable<[string, Broken, Error, { interrupted?: true; done?: true }, FinishRea
       keyHash: 'k',
       machines: null,
       clock: { ...fakeTime().clock, wall: () => noon },
-      clockCheck: unchecked,
+      clockCheck: clocks.unchecked,
     }
 
     const collected = collectAndFinish(connection as App, [{ run, show: 'collect' }], {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { quotaUsage } from '../../src/ledger/budget.ts'
 import { countLimits, limitsOf } from '../../src/ledger/period-limits.ts'
 import type { Account } from '../../src/model/call.ts'
-import { recentSpending } from '../../src/unattended/status.ts'
+import { accountSpending } from '../../src/unattended/status.ts'
 import { settlement } from './answers.ts'
 import { aStore, type TempStore } from './build.ts'
 
@@ -88,7 +88,7 @@ describe('what was used of a quota', () => {
       'monthly: 2 of 4',
     ])
     // An estimate from the last days needs none of them.
-    expect(await recentSpending(temp.store, now)).toMatchObject({ credits: 1 })
+    expect(await accountSpending.recent(temp.store, now)).toMatchObject({ credits: 1 })
   })
 
   test('and a budget of a month does not count it either; some hours ahead count, so that nothing is paid twice', async () => {

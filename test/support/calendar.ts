@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../src/model/time.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
 import { createApp as connect } from '../../src/run/app.ts'
 import type { JobFileOptions } from '../../src/run/job-files.ts'
-import { collectAndFinish, defaultCollectRequest, planRuns } from '../../src/run/run-jobs.ts'
+import { collectAndFinish, defaultCollectRequest, planning } from '../../src/run/run-jobs.ts'
 import type { FaultRule } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -61,7 +61,7 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
       Object.assign(time, { base: Date.parse(at), since: performance.now() })
       sandbox.control({ now: time.base, rules })
       before = sandbox.ledger.requestsFor(isBillable).length
-      const planned = await planRuns(
+      const planned = await planning.runs(
         connection,
         { job: [file], ...flags },
         planEvents(listener().terminal),

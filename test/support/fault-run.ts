@@ -6,7 +6,7 @@ import { type StopSignal, stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
 import type { FinishReason, StopCause } from '../../src/model/run.ts'
 import { type App, createApp } from '../../src/run/app.ts'
-import { collectAndFinish, defaultCollectRequest, planRuns } from '../../src/run/run-jobs.ts'
+import { collectAndFinish, defaultCollectRequest, planning } from '../../src/run/run-jobs.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import type { LedgerEntry } from '../../src/sandbox/state.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -105,7 +105,9 @@ interface Work {
 async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'ended'> {
   const connection = await connectAs(life, stage)
   try {
-    const planned = await life.guard(planRuns(connection, { job: files, fresh }, planEvents(silent), null))
+    const planned = await life.guard(
+      planning.runs(connection, { job: files, fresh }, planEvents(silent), null),
+    )
     if (planned === null) throw new Error('the job files are not accepted')
     const { concurrency } = stage.case
     await life.guard(

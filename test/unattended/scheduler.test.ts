@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { StopRequested } from '../../src/collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
 import type { JobSettings } from '../../src/model/job.ts'
-import { clockGate } from '../../src/run/app.ts'
+import { clocks } from '../../src/run/app.ts'
 import { type LastValidJob, watchJobFiles } from '../../src/unattended/scheduler/job-files.ts'
 import {
   type CheckResult,
@@ -432,7 +432,7 @@ test('while the clock is more than a day off nothing is looked at; then what has
     { at: at('2026-03-01T05:40Z'), happens: () => setTo(730) },
     { at: at('2028-02-29T06:40Z'), happens: () => setTo(0) },
   ])
-  const gate = clockGate({
+  const gate = clocks.gate({
     ask: async () => {
       asked += 1
       return -days * 24 * hourMs

@@ -19,7 +19,7 @@ import { dueWork } from '../../run/due-work.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { QueryOfRun } from '../../store/sqlite/unattended/observations.ts'
 import { deliver, knownChannels } from '../messages/deliver.ts'
-import { daysLeft, recentSpending, unexplainedSince } from '../status.ts'
+import { accountSpending } from '../status.ts'
 import { type Cause, causes, type RunHealth } from './causes.ts'
 import { type AlertFacts, judge, watchedBy } from './judgement.ts'
 import type { WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
@@ -58,7 +58,7 @@ export async function judgeRuns({
     for (const one of await store.runsToJudge(job)) {
       const lastRead = (await store.lastUsage(keyHash))?.remaining ?? null
       const end = ends.get(one.run.id) ?? {
-        unexplained: await unexplainedSince(store, keyHash, one.run.startedAt),
+        unexplained: await accountSpending.unexplainedSince(store, keyHash, one.run.startedAt),
         balance: lastRead,
       }
       const stop = ends.has(one.run.id) ? cause : null
@@ -188,7 +188,7 @@ async function healthOf(
     mismatched: isAsked('suspect') ? (store.runQuality(run.id).mismatched ?? 0) : 0,
     ...end,
     daysLeft: isAsked('days-left')
-      ? daysLeft({ balance, spent: await recentSpending(store, now) }, now)
+      ? accountSpending.daysLeft({ balance, spent: await accountSpending.recent(store, now) }, now)
       : null,
   }
 }
@@ -417,7 +417,7 @@ function rankIn(value: number | string | null): number | null {
 }
 
 /** The mistakes that keep a job from running, as a cause that it shares with others of the same file. */
-export function causeOfMistakes(mistakes: readonly Problem[]): Cause {
+function causeOfMistakes(mistakes: readonly Problem[]): Cause {
   const shared = mistakes.filter(isWorkspaceMistake)
   const told = shared.length > 0 ? shared : mistakes
   const place = resolve(told[0]?.where ?? '')
@@ -426,7 +426,7 @@ export function causeOfMistakes(mistakes: readonly Problem[]): Cause {
 }
 
 /** What keeps every job from running: no call can be made with the settings. */
-export function causeOfSettings(text: string): Cause {
+function causeOfSettings(text: string): Cause {
   return { kind: 'settings', place: '', text, now: null, when: 'run-skipped' }
 }
 
@@ -434,7 +434,7 @@ export function causeOfSettings(text: string): Cause {
  * Says of jobs, by their files, what kept them from running at their time, and of others that nothing does any more, where
  * their rules ask for that (`when: run-skipped`). The rules are those of the last run.
  */
-export async function alertSkippedJobs(
+async function alertSkippedJobs(
   {
     skipped,
     running,
@@ -486,7 +486,7 @@ export async function alertSkippedJobs(
  * Says of jobs whose files are left out, for they had mistakes when they were first read, that they are not run: whenever that
  * changes. That is over when the files are run. Nothing that goes wrong is thrown; it is logged once, and tried again.
  */
-export function leftOutTeller(
+function leftOutTeller(
   leftOut: () => ReadonlyMap<string, readonly Problem[]>,
   options: Omit<Parameters<typeof alertSkippedJobs>[1], 'outgoing'> & { readonly outgoing: () => Outgoing },
 ): () => Promise<void> {
@@ -499,7 +499,10 @@ export function leftOutTeller(
     const skipped = new Map(files.map(([file, mistakes]) => [file, causeOfMistakes(mistakes)]))
     try {
       const outgoing = options.outgoing()
-      await alertSkippedJobs({ skipped, running: [], isConcerned: dueWork.isSaid }, { ...options, outgoing })
+      await alertSkippedJobs(
+        { skipped, running: [], isConcerned: dueWork.saysWhen },
+        { ...options, outgoing },
+      )
       told = now
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
@@ -515,4 +518,12 @@ export function leftOutTeller(
 /** Whether a run never goes on. */
 function isOver({ finishReason, closedAt }: Pick<Run, 'finishReason' | 'closedAt'>): boolean {
   return isComplete(finishReason) || closedAt !== null
+}
+
+/** Jobs that could not run, as their rules have it told. */
+export const skippedJobs = {
+  alert: alertSkippedJobs,
+  ofMistakes: causeOfMistakes,
+  ofSettings: causeOfSettings,
+  teller: leftOutTeller,
 }

@@ -6,7 +6,7 @@ import type { AlertMessage, AlertNews, Channel, Workspace } from '../../model/se
 import { closestMatch, count, duration } from '../../model/text.ts'
 import { type Clock, dayMs, hourMs } from '../../model/time.ts'
 import type { Outgoing } from '../../run/app.ts'
-import { workspaceOf, workspacePath } from '../../run/job-files.ts'
+import { workspaces } from '../../run/job-files.ts'
 import type { Store } from '../../store/sqlite/open.ts'
 import type { OutboxMessage } from '../../store/sqlite/unattended/outbox.ts'
 import type { ChannelMessage, Send, Sent } from '../channels/index.ts'
@@ -47,7 +47,7 @@ type ChannelBacklog = Awaited<ReturnType<typeof byChannel>>[number]
 
 /** Messages to each channel of one folder, the oldest first. The channels of a job are those of the workspace that its file is in. */
 async function byChannel(due: readonly OutboxMessage[], { store, log }: Delivery) {
-  const workspaces = new Map<string, ReturnType<typeof openOrSay>>()
+  const openings = new Map<string, ReturnType<typeof openOrSay>>()
   const backlogs = new Map<
     string,
     {
@@ -59,8 +59,8 @@ async function byChannel(due: readonly OutboxMessage[], { store, log }: Delivery
   for (const message of due) {
     const file = (await store.jobFile(message.job)) ?? noFile
     const folder = file === noFile ? '.' : dirname(file)
-    const opening = workspaces.get(folder) ?? openOrSay(store, file, log)
-    workspaces.set(folder, opening)
+    const opening = openings.get(folder) ?? openOrSay(store, file, log)
+    openings.set(folder, opening)
     const workspace = await opening
     if (workspace === null) continue
     const key = JSON.stringify([workspace.folder, message.channel])
@@ -223,9 +223,9 @@ export async function knownChannels(
   jobFile: string,
 ): Promise<Pick<Workspace, 'folder' | 'channels'> & { readonly isSound: boolean }> {
   try {
-    return { ...(await workspaceOf(jobFile)), isSound: true }
+    return { ...(await workspaces.of(jobFile)), isSound: true }
   } catch (error) {
-    const folder = workspacePath(jobFile)
+    const folder = workspaces.pathOf(jobFile)
     const last = error instanceof RanklineError ? await store.lastChannels(folder) : null
     if (last === null) throw error
     const safe = Object.entries(last).filter(([, { type }]) => type !== 'exec')

@@ -197,7 +197,7 @@ async function readJobFile(
   }
   const text = await readFile(path).catch(() => Buffer.alloc(0))
   const file = await openJob(path, {}, report)
-  let isScheduled = file !== null && dueWork.isSaid(file.settings)
+  let isScheduled = file !== null && dueWork.saysWhen(file.settings)
   // A query may say for itself how often it is due.
   if (file !== null && (withQueries || !isScheduled))
     for await (const { every } of file.queries()) isScheduled ||= every !== null

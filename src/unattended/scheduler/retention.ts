@@ -5,8 +5,8 @@ import type { Workspace } from '../../model/settings.ts'
 import { count, size } from '../../model/text.ts'
 import { type Clock, dayMs, timeForAges } from '../../model/time.ts'
 import type { Terminal } from '../../output/terminal.ts'
-import { workspaceOf } from '../../run/job-files.ts'
-import { tryCollectorLock } from '../../run/lock.ts'
+import { workspaces } from '../../run/job-files.ts'
+import { turns } from '../../run/lock.ts'
 import { databaseLock } from '../../store/sqlite/connection/lock.ts'
 import type { CollectDue } from './scheduler.ts'
 
@@ -42,7 +42,7 @@ async function applyRetention(
   const old = (ageMs: number) => ({ before: now - ageMs, now })
   const bodies = answersMs === null ? null : await dropOld(database, old(answersMs))
   const results = resultsMs === null ? null : await dropOldResults(database, old(resultsMs))
-  const turn = isAlone || results === null ? null : tryCollectorLock(databaseLock(database))
+  const turn = isAlone || results === null ? null : turns.tryCollector(databaseLock(database))
   try {
     const swept = results !== null && (isAlone || turn !== null) ? await sweep(database) : null
     return {
@@ -103,7 +103,7 @@ function longest(keeps: readonly Keep[], what: keyof Keep): number | null {
 /** What the folder of a job keeps: everything while its `rankline.yaml` has mistakes, which the scheduler has logged. */
 async function keepOf(jobFile: string): Promise<Keep> {
   try {
-    return (await workspaceOf(jobFile)).keep
+    return (await workspaces.of(jobFile)).keep
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
     return { answersMs: null, resultsMs: null }

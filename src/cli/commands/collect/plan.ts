@@ -9,7 +9,7 @@ import { type OptionSpecs, quoted, switchOption } from '../../../model/values.ts
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { QueryState } from '../../../rank/paging.ts'
-import { connectFreely, judgeClock } from '../../../run/app.ts'
+import { clocks, connectFreely } from '../../../run/app.ts'
 import { backtest, type Day, type PolicyOutcome } from '../../../run/backtest.ts'
 import { dueWork } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
@@ -80,7 +80,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     terminal.log(account.message)
     return exitCodeOf(account.stop)
   }
-  judgeClock(account.aheadMs, { now, options: { trustClock: true }, log: terminal.log })
+  clocks.judge(account.aheadMs, { now, options: { trustClock: true }, log: terminal.log })
   const limits = await plannedLimits(
     store,
     decided.map(({ planned }) => planned),

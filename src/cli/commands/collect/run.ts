@@ -14,18 +14,13 @@ import { outgoing } from '../../../run/app.ts'
 import { type CommandOptions, databasePath, databaseSetting } from '../../../run/config.ts'
 import { type DueOptions, dueWork } from '../../../run/due-work.ts'
 import { searchJob } from '../../../run/job-files.ts'
-import { collectorLock } from '../../../run/lock.ts'
+import { turns } from '../../../run/lock.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
-import { type ListedRun, planRuns, takeTurn } from '../../../run/run-jobs.ts'
+import { type ListedRun, planning } from '../../../run/run-jobs.ts'
 import { prices, sharedLimits } from '../../../run/spending.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import {
-  alertSkippedJobs,
-  causeOfMistakes,
-  causeOfSettings,
-  type Hindrance,
-} from '../../../unattended/alerts/judge-runs.ts'
+import { type Hindrance, skippedJobs } from '../../../unattended/alerts/judge-runs.ts'
 import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
 import { pingNotStarted, reasonOf } from '../../../unattended/messages/ping.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
@@ -88,9 +83,9 @@ async function runNamed(
 ): Promise<number> {
   const { terminal } = starts
   readCollectFlags(flags)
-  using lock = collectorLock(flags, (line) => note(terminal, line))
+  using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
-  const planned = await planRuns(app, flags, planEvents(terminal, onMistakesIn(starts)), lock)
+  const planned = await planning.runs(app, flags, planEvents(terminal, onMistakesIn(starts)), lock)
   if (planned === null) return 2
   noteBegun(starts, planned.listed)
   const code = await collectRuns(app, planned.listed, flags, terminal)
@@ -164,7 +159,7 @@ export async function runDueJobs(
       return found.isLeftOut ? 2 : 0
     }
   }
-  using lock = collectorLock({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
+  using lock = turns.ofCollector({ ...flags, wait: flags.wait ?? '0' }, (line) => note(terminal, line))
   await using app = await openApp(flags, lock, clock)
   const planned = await dueWork.plan(app, flags, eventsOnce, lock, scheduler?.stop.signal)
   if (planned === null) return 2
@@ -294,7 +289,8 @@ export async function reportNotStarted(
     // Without --skip-bad one mistake keeps all others from running.
     const isNothingRun = code !== 0 && begun.size + refused.size === 0
     const [first] = mistaken.values()
-    const hindrance = first === undefined ? causeOfSettings(printed.join('\n')) : causeOfMistakes(first)
+    const hindrance =
+      first === undefined ? skippedJobs.ofSettings(printed.join('\n')) : skippedJobs.ofMistakes(first)
     const others = isNothingRun ? { reason: printed.join('\n'), hindrance } : null
     await sendNotStarted(starts, others, { flags, clock, alerts: true })
     return code
@@ -302,7 +298,7 @@ export async function reportNotStarted(
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
     if (!isBusy && begun.size === 0) {
       const reason = reasonOf(error)
-      const others = { reason: [...printed, reason].join('\n'), hindrance: causeOfSettings(reason) }
+      const others = { reason: [...printed, reason].join('\n'), hindrance: skippedJobs.ofSettings(reason) }
       // An alert would carry the wrong time.
       await sendNotStarted(starts, others, { flags, clock, alerts: !(error instanceof WrongClock) })
     }
@@ -337,7 +333,7 @@ async function sendNotStarted(
     // What stands on a screen was read.
     const skipped = isScreen(terminal) ? [] : notRun
     if (skipped.length === 0 && starts.isStoppedBefore === false) return
-    await alertSkippedJobs(
+    await skippedJobs.alert(
       {
         skipped: new Map(skipped.map(({ file, hindrance }) => [file, hindrance])),
         running: files.filter((file) => begun.has(resolve(file))),
@@ -360,7 +356,7 @@ function ownReason(
   const mistakes = mistaken.get(resolve(file))
   return mistakes === undefined
     ? null
-    : { reason: mistakes.map(formatProblem).join('\n'), hindrance: causeOfMistakes(mistakes) }
+    : { reason: mistakes.map(formatProblem).join('\n'), hindrance: skippedJobs.ofMistakes(mistakes) }
 }
 
 const resumeFlags = {
@@ -457,12 +453,12 @@ async function continueRun(
 ): Promise<number> {
   readCollectFlags(flags)
   const id = numberOption('The run', flags.run, { min: 1 })
-  using lock = collectorLock(flags, (line) => note(terminal, line))
+  using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   const { path, isNamed } = databaseSetting(flags)
   if (isNamed) requireDatabase(path)
   await using app = await openApp(flags, lock)
   const { store } = app
-  await takeTurn(lock, store)
+  await planning.takeTurn(lock, store)
   const run = await chosenRun(store, id, fits)
   if (run === null) {
     terminal.log(none, { level: 'info' })

@@ -19,7 +19,7 @@ import {
 } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { type LogFields, note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { clockGate, connectFreely, outgoing, serviceAhead } from '../../../run/app.ts'
+import { clocks, connectFreely, outgoing } from '../../../run/app.ts'
 import {
   databasePath,
   databaseSetting,
@@ -34,7 +34,7 @@ import {
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
 import { localTime } from '../../../schedule/slots.ts'
-import { leftOutTeller } from '../../../unattended/alerts/judge-runs.ts'
+import { skippedJobs } from '../../../unattended/alerts/judge-runs.ts'
 import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
 import {
   type LastValidJob,
@@ -265,8 +265,8 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
   manager.up('Looking at what is due')
   const { signal } = interrupts.stop
   signal.addEventListener('abort', manager.stopping, { once: true })
-  const gate = clockGate({
-    ask: async () => await serviceAhead(flags, signal),
+  const gate = clocks.gate({
+    ask: async () => await clocks.serviceAhead(flags, signal),
     clock: systemClock,
     options: flags,
     log: (line) => log(line, { level: 'error' }),
@@ -277,7 +277,7 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
     return outgoing(flags.allowHttp === true)
   }
   const sendMessages = sendWithoutRun({ ...around, outgoing: byNow })
-  const tellLeftOut = leftOutTeller(jobFiles.leftOut, { ...around, outgoing: byNow })
+  const tellLeftOut = skippedJobs.teller(jobFiles.leftOut, { ...around, outgoing: byNow })
   let shown = ''
   await runScheduler({
     clock: systemClock,

@@ -14,8 +14,8 @@ import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { lookupDelays } from '../../../run/app.ts'
 import { planQuery, searchJob } from '../../../run/job-files.ts'
-import { collectorLock } from '../../../run/lock.ts'
-import { collectAndFinish, defaultCollectRequest, takeTurn } from '../../../run/run-jobs.ts'
+import { turns } from '../../../run/lock.ts'
+import { collectAndFinish, defaultCollectRequest, planning } from '../../../run/run-jobs.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
@@ -50,10 +50,10 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   )
   if (read === null) return 2
   const { query, settings } = read
-  using lock = collectorLock(flags, (line) => note(terminal, line))
+  using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
   const { store, clock } = app
-  await takeTurn(lock, store)
+  await planning.takeTurn(lock, store)
   await app.clockCheck.check(terminal.log)
   await using draft = await store.draft()
   await draft.add(settings.name, [planQuery(query)])

@@ -1,7 +1,7 @@
 import type { PausedPart } from '../../../machines/journal.ts'
 import { layout } from '../../../machines/postgres/layout.ts'
 import type { QueueStatus } from '../../../machines/postgres/operations.ts'
-import { lostAfterMs, partName, problemsOf } from '../../../machines/problems.ts'
+import { queueProblems } from '../../../machines/problems.ts'
 import { sharedQueue } from '../../../machines/queue.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { count, grouped, parseDuration, shellWord, shortKey } from '../../../model/text.ts'
@@ -10,7 +10,7 @@ import { type OptionSpecs, switchOption, textOption } from '../../../model/value
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder, ownKeyHash } from '../../../run/config.ts'
-import { waitForLocks } from '../../../run/lock.ts'
+import { turns } from '../../../run/lock.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import type { SharedJob } from '../../../store/sync.ts'
 import { metrics } from '../../../unattended/after-run.ts'
@@ -165,7 +165,7 @@ function isMeant(
 }
 
 function listed(parts: readonly PausedPart[]): string {
-  return parts.map((part) => sanitize(partName(part))).join(', ')
+  return parts.map((part) => sanitize(queueProblems.partName(part))).join(', ')
 }
 
 function partDocument({ keyHash, job, worker }: PausedPart): object {
@@ -224,7 +224,7 @@ async function migrate(flags: QueueCommandFlags, terminal: Terminal): Promise<nu
 
 function statusText(status: QueueStatus, columns: number): string {
   const now = systemClock.wall()
-  const problems = problemsOf(status, now)
+  const problems = queueProblems.all(status, now)
   const parts = [
     problems.length === 0 ? 'No problems.\n' : `${problems.join('\n')}\n`,
     table(
@@ -267,11 +267,11 @@ function statusText(status: QueueStatus, columns: number): string {
 
 function metricsOf(status: QueueStatus, now: number): Parameters<typeof metrics.writeQueue>[1] {
   const { runs, workers, keys, readers } = status
-  const up = workers.filter(({ seenAt }) => now - seenAt <= lostAfterMs)
+  const up = workers.filter(({ seenAt }) => now - seenAt <= queueProblems.lostAfterMs)
   const known = [...new Set([...keys, ...runs].map(({ keyHash }) => keyHash))].sort()
   return {
     at: now,
-    problems: problemsOf(status, now).length,
+    problems: queueProblems.all(status, now).length,
     keys: known.map((key) => {
       const own = up.filter((worker) => worker.keys.includes(key))
       const calls = own.reduce((sum, { lastMinute }) => sum + lastMinute.calls, 0)
@@ -416,7 +416,7 @@ export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number
   const database = databasePath(flags)
   makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)
-  using lock = waitForLocks([databaseLock(database)], flags.wait, notice)
+  using lock = turns.wait([databaseLock(database)], flags.wait, notice)
   await lock.acquire()
   using interrupts = listenForInterrupts(terminal)
   const { signal } = interrupts.stop

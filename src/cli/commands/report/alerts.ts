@@ -7,7 +7,7 @@ import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { outgoing } from '../../../run/app.ts'
 import { databasePath } from '../../../run/config.ts'
-import { openWorkspace } from '../../../run/job-files.ts'
+import { workspaces } from '../../../run/job-files.ts'
 import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
@@ -168,7 +168,7 @@ const failedExitCode = 3
 
 /** `rankline alerts test`: a sample through one channel, or all. */
 async function test(flags: AlertsFlags, terminal: Terminal): Promise<number> {
-  const workspace = await openWorkspace('.')
+  const workspace = await workspaces.open('.')
   const tries = await tryChannels(workspace, flags.name, outgoing(flags.allowHttp === true), systemClock)
   const lines = tries.map(({ channel, type, delivered, reason }) => {
     const how = delivered ? 'delivered' : 'not delivered'

@@ -5,11 +5,11 @@ import { count, grouped, parseDuration, size } from '../../../model/text.ts'
 import { systemClock, utcMinute } from '../../../model/time.ts'
 import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/values.ts'
 import { note, sanitize, statusLine, type Terminal } from '../../../output/terminal.ts'
-import { judgeClock, serviceAhead } from '../../../run/app.ts'
+import { clocks } from '../../../run/app.ts'
 import { databasePath } from '../../../run/config.ts'
 import { backfillAndNotify, type Renormalised, renormalise } from '../../../run/derive.ts'
-import { openWorkspace } from '../../../run/job-files.ts'
-import { tryCollectorLock, waitForLocks } from '../../../run/lock.ts'
+import { workspaces } from '../../../run/job-files.ts'
+import { turns } from '../../../run/lock.ts'
 import {
   inspect,
   needsMigration,
@@ -176,7 +176,7 @@ async function index(flags: DbFlags, terminal: Terminal): Promise<number> {
       terminal,
       `${count(before.missing, 'text')} to index, which takes about ${size(Math.ceil(before.missingText * indexedSize))} more than the ${size(before.bytes)} of the index now.`,
     )
-  using turn = tryCollectorLock(databaseLock(database))
+  using turn = turns.tryCollector(databaseLock(database))
   const built = await buildTextIndex(database, {
     alone: turn !== null,
     progress: (done) => terminal.status?.(`indexed ${grouped(done)} of ${grouped(before.missing)}`),
@@ -234,8 +234,8 @@ async function timeOfPruning(database: string, flags: PruneFlags, { log }: Termi
   if (flags.trustClock === true || !existsSync(database)) return now
   const known = await retention.timeOfAges(database, now)
   if (known === now) return now
-  const aheadMs = await serviceAhead(flags)
-  judgeClock(aheadMs, { now, options: flags, log })
+  const aheadMs = await clocks.serviceAhead(flags)
+  clocks.judge(aheadMs, { now, options: flags, log })
   if (aheadMs !== null) return now
   log(
     `Ages count from ${utcMinute(known)} UTC, when the last run ended: nothing has confirmed the clock since. To count from now, add --trust-clock`,
@@ -247,7 +247,7 @@ async function timeOfPruning(database: string, flags: PruneFlags, { log }: Termi
 async function keepOf({ answers, results, vacuum }: PruneFlags) {
   if (answers !== undefined || results !== undefined)
     return { answersMs: readAge('--answers', answers), resultsMs: readAge('--results', results) }
-  const { keep } = await openWorkspace('.')
+  const { keep } = await workspaces.open('.')
   if (keep.answersMs !== null || keep.resultsMs !== null || vacuum === true) return keep
   throw new UsageError(
     'Name the age from which stored bodies are dropped: rankline db prune --answers 90d, or keep: { answers: 90d } in rankline.yaml',
@@ -279,7 +279,7 @@ function turnFor(database: string, { vacuum = false }: PruneFlags): Disposable |
 
 /** The turn at a database, at once or not at all. */
 function turnOf(database: string, why: string): Disposable {
-  const turn = tryCollectorLock(databaseLock(database))
+  const turn = turns.tryCollector(databaseLock(database))
   if (turn !== null) return turn
   throw new RanklineError(
     `Another process on this machine is collecting into this database, and ${why}`,
@@ -356,7 +356,7 @@ export const renormaliseCommand = {
 async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): Promise<number> {
   const database = databasePath(flags)
   const notify = (line: string): void => note(terminal, line)
-  using turn = waitForLocks([databaseLock(database)], flags.wait, notify)
+  using turn = turns.wait([databaseLock(database)], flags.wait, notify)
   requireDatabase(database)
   await turn.acquire()
   await using store = await openStore(database)

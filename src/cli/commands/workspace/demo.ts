@@ -23,7 +23,7 @@ import { presentationOf, presentationSettings } from '../../../report/requests/p
 import { reportSource } from '../../../report/requests/report-source.ts'
 import { type App, createApp } from '../../../run/app.ts'
 import { browserPlaces, makeDataFolder } from '../../../run/config.ts'
-import { collectAndFinish, defaultCollectRequest, planRuns } from '../../../run/run-jobs.ts'
+import { collectAndFinish, defaultCollectRequest, planning } from '../../../run/run-jobs.ts'
 import { openStore, type Store } from '../../../store/sqlite/open.ts'
 import { type ReportFormatName, reportFormats } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
@@ -77,7 +77,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
 }
 
 async function collectDay(app: App, terminal: Terminal): Promise<void> {
-  const planned = await planRuns(app, { job: [jobFile] }, planEvents(terminal), null)
+  const planned = await planning.runs(app, { job: [jobFile] }, planEvents(terminal), null)
   if (planned === null) throw new Error(`${jobFile} has mistakes`)
   await collectAndFinish(app, planned.listed, { ...defaultCollectRequest, stop: stopSignal() })
 }

@@ -18,7 +18,7 @@ import { changedLines, writeFileAtomically } from '../../../output/file.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
-import { waitForLocks } from '../../../run/lock.ts'
+import { turns } from '../../../run/lock.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
@@ -83,7 +83,7 @@ async function importOne(flags: ImportFlags, terminal: Terminal): Promise<number
   const read = flags.job === undefined ? null : jobName(flags.job)
   if (read !== null && 'message' in read) throw new UsageError(`--job ${read.message}; ${read.fix}`)
   if (!dryRun) makeDefaultFolder(database)
-  using turn = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
+  using turn = turns.wait([databaseLock(database)], flags.wait, (line) => note(terminal, line))
   if (!dryRun) await turn.acquire()
   const imported = await importFiles({
     path: flags.what,
@@ -332,7 +332,7 @@ async function undo(flags: ImportFlags, terminal: Terminal): Promise<number> {
     )
   const database = databasePath(flags)
   requireDatabase(database)
-  using turn = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
+  using turn = turns.wait([databaseLock(database)], flags.wait, (line) => note(terminal, line))
   await turn.acquire()
   if (!(await undoImport(database, id)))
     throw new UsageError(`There is no import ${id}. List them with: rankline import list`)

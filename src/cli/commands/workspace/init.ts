@@ -5,7 +5,7 @@ import type { LaidOutFile } from '../../../check/init.ts'
 import { type Client, newWorkspace, type WorkspaceAnswers } from '../../../check/init.ts'
 import { readCsv } from '../../../jobfile/csv.ts'
 import { unreadable } from '../../../jobfile/files.ts'
-import { paramValue } from '../../../jobfile/params.ts'
+import { paramReaders } from '../../../jobfile/params.ts'
 import { mistakePrinter, type Report } from '../../../jobfile/source.ts'
 import { site } from '../../../jobfile/targets.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
@@ -86,7 +86,7 @@ export function readPlace(text: string): ReadResult<{ readonly country: string; 
 function codeOf(name: 'gl' | 'hl', text: string): ReadResult<string> {
   const param = billableOperation('alpha.search').params[name]
   if (param === undefined) throw new Error(`alpha.search has no ${name}`)
-  const read = paramValue(param, name, text.toLowerCase())
+  const read = paramReaders.value(param, name, text.toLowerCase())
   if ('value' in read) return { value: String(read.value) }
   return { message: read.message.replace(/^\w+ /, ''), fix: read.fix }
 }

@@ -9,7 +9,7 @@ import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
 import { searchJob } from '../../../run/job-files.ts'
-import { waitForLocks } from '../../../run/lock.ts'
+import { turns } from '../../../run/lock.ts'
 import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
 import { needsMigration } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
@@ -216,7 +216,7 @@ async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
       text: `${what}\nNothing was removed.`,
     })
   if (flags.yes !== true && !(await isAgreed(name, what, terminal))) return 130
-  using turn = waitForLocks([databaseLock(database)], flags.wait, (line) => note(terminal, line))
+  using turn = turns.wait([databaseLock(database)], flags.wait, (line) => note(terminal, line))
   await turn.acquire()
   const removed = await removeJob(database, name, systemClock.wall())
   await sweep(database)
