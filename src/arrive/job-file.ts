@@ -9,7 +9,7 @@ import { count, encodingOf, firstNames, grouped, groupedBy, textInLowerCase } fr
 import { queryText } from '../model/values.ts'
 import type { ImportResult } from '../store/sqlite/imports/imports.ts'
 import { cellText, csvParser, separatorOf } from './csv.ts'
-import { siteOf } from './import/format.ts'
+import { readCell } from './import/format.ts'
 
 /**
  * The job file of what an import followed: its keywords, each once for a country and language, with volumes, tags and pages. A job that is
@@ -35,7 +35,7 @@ export async function proposedJob(
   if (known === null) return null
   const [list = `${name}.csv`] = isThere ? await csvFilesOf(yaml) : []
   const before = existsSync(list) ? await readFile(list) : null
-  const newTargets = targets.filter((target) => !known.targets.has(siteOf(target)))
+  const newTargets = targets.filter((target) => !known.targets.has(readCell.site(target)))
   const newNotes = imported.notes.filter(({ date, text }) => !known.notes.has(`${date} ${text}`))
   const added = rows.filter((row) => !known.asks(row))
   const lacking: string[] = []
@@ -118,7 +118,7 @@ async function askedBy(file: string): Promise<Asked | null> {
           (queries.get(textInLowerCase(query)) ?? []).some(
             (params) => isSame(params.gl, gl) && isSame(params.hl, hl),
           ),
-        targets: new Set(job.settings.targets.map(({ site }) => siteOf(site))),
+        targets: new Set(job.settings.targets.map(({ site }) => readCell.site(site))),
         notes: new Set((job.settings.notes ?? []).map(({ date, text }) => `${date} ${text}`)),
       }
 }

@@ -105,7 +105,7 @@ const months = [
  * A local day as other tools write it, as days since 1970: `2026-1-5`, with a time behind it, `20260105`, `5 Jan 2026`, `5. Januar 2026`,
  * `Mon, Jan 5th, 2026`; and `05/01/2026` or `05.01.26` where the order is known. `ambiguous` where it would have to be; null where it is no day.
  */
-export function readDay(text: string, order: DayBeforeMonth | null): number | 'ambiguous' | null {
+function readDay(text: string, order: DayBeforeMonth | null): number | 'ambiguous' | null {
   return dayReaders[order ?? 'none'](text)
 }
 
@@ -163,7 +163,7 @@ type RankCell =
 const average: RankCell = { unknown: 'an average, not a rank' }
 
 /** A rank as tables write it. What may mean that nothing was found, or that nothing was asked, is unknown. */
-export const readRank = memoized((cell): RankCell => {
+const readRank = memoized((cell): RankCell => {
   const text = cell.trim()
   // A table that was written by a program for numbers has 12.0 for 12; 1,000 is a thousand.
   const whole = /^(\d+)(?:[.,]0{1,2})?$/.exec(text)
@@ -183,13 +183,13 @@ export const readRank = memoized((cell): RankCell => {
 })
 
 /** Reads the ranks of a column. Where some of it are averages, 12.0 is one of them. */
-export function rankReader(some: readonly string[]): (cell: string) => RankCell {
+function rankReader(some: readonly string[]): (cell: string) => RankCell {
   const isOfAverages = some.some((cell) => readRank(cell) === average)
   return isOfAverages ? (cell) => (/^\d+[.,]\d+$/.test(cell) ? average : readRank(cell)) : readRank
 }
 
 /** A target as a site: without scheme, `www.`, and signs that stand for all pages. */
-export const siteOf = memoized((text): string => {
+const siteOf = memoized((text): string => {
   return text
     .trim()
     .toLowerCase()
@@ -200,7 +200,7 @@ export const siteOf = memoized((text): string => {
 })
 
 /** The address that a cell holds; null where it holds none. */
-export function readLink(cell: string | null | undefined): string | null {
+function readLink(cell: string | null | undefined): string | null {
   const link = cell?.trim() ?? ''
   if (link === '' || link === '-' || link === '[]' || link === 'null' || link === 'N/A') return null
   // Any other scheme is no page of a search result.
@@ -210,17 +210,28 @@ export function readLink(cell: string | null | undefined): string | null {
 }
 
 /** The volume in a cell; null where there is none, or a number that can mean two. */
-export const volumeIn = memoized((cell): number | null => {
+const volumeIn = memoized((cell): number | null => {
   const read = readVolume(cell.trim(), '.')
   return 'value' in read ? read.value : null
 })
 
 /** Reads the tags of a cell, with a sign between them. */
-export function tagReader(sign: string | RegExp) {
+function tagReader(sign: string | RegExp) {
   return memoized((cell): readonly string[] =>
     cell
       .split(sign)
       .map((tag) => tag.trim())
       .filter((tag) => tag !== '' && tag !== '-'),
   )
+}
+
+/** What cells of files of other tools say. */
+export const readCell = {
+  day: readDay,
+  rank: readRank,
+  ranks: rankReader,
+  site: siteOf,
+  link: readLink,
+  volume: volumeIn,
+  tags: tagReader,
 }

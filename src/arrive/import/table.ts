@@ -3,17 +3,7 @@ import { closestMatch } from '../../model/text.ts'
 import { layoutOf } from '../clicks/rows.ts'
 import { countryNamed } from '../countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, textRow } from '../csv.ts'
-import {
-  type ForeignFile,
-  type ForeignFormat,
-  type ImportOptions,
-  rankReader,
-  readDay,
-  readLink,
-  siteOf,
-  tagReader,
-  volumeIn,
-} from './format.ts'
+import { type ForeignFile, type ForeignFormat, type ImportOptions, readCell } from './format.ts'
 
 /** A table with a header, below whatever stands above it. */
 export type ForeignTable = NonNullable<ReturnType<typeof tableIn>>
@@ -175,8 +165,8 @@ export const tableFormat: ForeignFormat = {
       throw new UsageError(
         `${file.name} does not say whose ranks it has. Name the site with --target acme.com, or its column with --column target=NAME`,
       )
-    const tagsOf = tagReader(/[,;|]/)
-    const rankOf = rankReader(
+    const tagsOf = readCell.tags(/[,;|]/)
+    const rankOf = readCell.ranks(
       firstRows(file.head, Number.POSITIVE_INFINITY).map(({ cells }) => cells[at.rank] ?? ''),
     )
     await table.eachRow((row) => {
@@ -198,12 +188,12 @@ export const tableFormat: ForeignFormat = {
         location: places.length === 0 ? null : places.join(', '),
         device: row.cell(at.device).toLowerCase() || null,
         engine: row.cell(at.engine).toLowerCase() || null,
-        volume: volumeIn(row.cell(at.volume)),
+        volume: readCell.volume(row.cell(at.volume)),
         tags: tagsOf(row.cell(at.tags)),
       })
-      const site = siteOf(row.cell(at.target) || (options.target ?? ''))
+      const site = readCell.site(row.cell(at.target) || (options.target ?? ''))
       const series = into.series(query, site, 'organic')
-      if ('rank' in rank) into.ranked(series, day, rank.rank, readLink(row.cell(at.url)))
+      if ('rank' in rank) into.ranked(series, day, rank.rank, readCell.link(row.cell(at.url)))
       else if ('absentFrom' in rank) into.absent(series, day, rank.absentFrom)
       else into.unknown(series, day, rank.unknown)
     })
@@ -220,12 +210,12 @@ function withoutColumns(file: ForeignFile, { columns }: ImportOptions): UsageErr
 
 /** The day of a row. */
 export function dayIn({ where }: ForeignRow, cell: string, { order }: Pick<ImportOptions, 'order'>): number {
-  const day = readDay(cell, order)
+  const day = readCell.day(cell, order)
   if (typeof day === 'number') return day
   throw new UsageError(
     day === 'ambiguous'
       ? `${where()}: '${cell}' can be read as two days. Say which comes first with --days dmy or --days mdy`
-      : order !== null && typeof readDay(cell, order === 'dmy' ? 'mdy' : 'dmy') === 'number'
+      : order !== null && typeof readCell.day(cell, order === 'dmy' ? 'mdy' : 'dmy') === 'number'
         ? `${where()}: '${cell}' is no day where --days says ${order}. Say which comes first in this file`
         : `${where()}: '${cell}' is no day. The file is broken, or another column has the days: --column date=NAME`,
   )

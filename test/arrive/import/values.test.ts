@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { countryNamed } from '../../../src/arrive/countries.ts'
-import { readDay, volumeIn } from '../../../src/arrive/import/format.ts'
+import { readCell } from '../../../src/arrive/import/format.ts'
 import { proposedJob } from '../../../src/arrive/job-file.ts'
 import type { ImportResult } from '../../../src/store/sqlite/imports/imports.ts'
 
@@ -15,7 +15,7 @@ test.each([
   ['-', null],
   ['', null],
 ])('the volume in %j is %j', (cell, volume) => {
-  expect(volumeIn(cell)).toBe(volume)
+  expect(readCell.volume(cell)).toBe(volume)
 })
 
 test.each([
@@ -35,7 +35,7 @@ test.each([
   ['05/01/2026', 'dmy'],
   ['01/05/26', 'mdy'],
 ] as const)('%j is the fifth of January', (text, order) => {
-  expect(readDay(text, order)).toBe(Date.UTC(2026, 0, 5) / 86_400_000)
+  expect(readCell.day(text, order)).toBe(Date.UTC(2026, 0, 5) / 86_400_000)
 })
 
 test.each([
@@ -48,7 +48,7 @@ test.each([
   ['5 Okt 2026', 10],
   ['5 déc. 2026', 12],
 ])('%j is of month %i', (text, month) => {
-  expect(readDay(text, null)).toBe(Date.UTC(2026, month - 1, 5) / 86_400_000)
+  expect(readCell.day(text, null)).toBe(Date.UTC(2026, month - 1, 5) / 86_400_000)
 })
 
 test.each([
@@ -62,7 +62,7 @@ test.each([
   ['5. Januar 14.05 Uhr', null, null],
   ['', null, null],
 ] as const)('%j is no day, or may be two', (text, order, read) => {
-  expect(readDay(text, order)).toBe(read)
+  expect(readCell.day(text, order)).toBe(read)
 })
 
 test.each([

@@ -1,7 +1,7 @@
 import { UsageError } from '../../../model/errors.ts'
 import { countryNamed } from '../../countries.ts'
 import { utf8Chunks } from '../../input-files.ts'
-import { type ForeignFile, type ForeignFormat, readDay, readLink, siteGuess } from '../format.ts'
+import { type ForeignFile, type ForeignFormat, readCell, siteGuess } from '../format.ts'
 
 interface BisibilityKeyword {
   readonly keyword?: unknown
@@ -48,7 +48,7 @@ export const bisibilityFormat: ForeignFormat = {
         location: country === null && location !== '' ? location : null,
         device: typeof keyword.device === 'string' ? keyword.device.toLowerCase() : null,
         tags: Array.isArray(keyword.tags) ? keyword.tags.filter((tag) => typeof tag === 'string') : [],
-        url: typeof keyword.target_url === 'string' ? readLink(keyword.target_url) : null,
+        url: typeof keyword.target_url === 'string' ? readCell.link(keyword.target_url) : null,
       })
       const links = [keyword.target_url, ...history.map(({ rankingUrl }) => rankingUrl)]
       const site = siteFor(
@@ -56,7 +56,7 @@ export const bisibilityFormat: ForeignFormat = {
       )
       const series = into.series(query, site, 'organic')
       for (const { checkedAt, position, rankingUrl, requestedDepth } of history) {
-        const day = readDay(String(checkedAt ?? ''), null)
+        const day = readCell.day(String(checkedAt ?? ''), null)
         const depth = typeof requestedDepth === 'number' ? requestedDepth : null
         if (typeof day !== 'number') into.dropped('checks without a day')
         else if (typeof position === 'number')
@@ -64,7 +64,7 @@ export const bisibilityFormat: ForeignFormat = {
             series,
             day,
             position,
-            typeof rankingUrl === 'string' ? readLink(rankingUrl) : null,
+            typeof rankingUrl === 'string' ? readCell.link(rankingUrl) : null,
             depth,
           )
         else if (position === null) into.absent(series, day, depth)

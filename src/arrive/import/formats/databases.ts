@@ -1,6 +1,6 @@
 import { dayMs } from '../../../model/time.ts'
 import type { ImportSink } from '../../../store/sqlite/imports/imports.ts'
-import { brokenDatabase, type ForeignFile, type ForeignFormat, readDay, readLink, siteOf } from '../format.ts'
+import { brokenDatabase, type ForeignFile, type ForeignFormat, readCell } from '../format.ts'
 
 /** A keyword of SerpBear; columns that came later may be missing. */
 interface SerpbearKeyword {
@@ -84,7 +84,7 @@ function readKeywords(file: ForeignFile, into: ImportSink): void {
       volume: one.volume || null,
       tags: textsOf(one.tags),
     })
-    const series = into.series(query, siteOf(one.domain), 'organic', 'repeats possible')
+    const series = into.series(query, readCell.site(one.domain), 'organic', 'repeats possible')
     const days = historyOf(one.history, into)
     const lastDay = Math.max(...days.keys())
     const hasFailed = one.lastUpdateError !== 'false'
@@ -95,7 +95,7 @@ function readKeywords(file: ForeignFile, into: ImportSink): void {
         continue
       }
       const isLastChecked = !hasFailed && day === lastDay
-      if (rank > 0) into.ranked(series, day, rank, isLastChecked ? readLink(one.url) : null)
+      if (rank > 0) into.ranked(series, day, rank, isLastChecked ? readCell.link(one.url) : null)
       else if (isLastChecked) into.absent(series, day, null)
       else into.unknown(series, day, '0 stands for not found and for a check that failed')
     }
@@ -111,7 +111,7 @@ function historyOf(json: string | null, into: ImportSink): ReadonlyMap<number, n
     return days
   }
   for (const [key, rank] of Object.entries(history)) {
-    const day = readDay(key, null)
+    const day = readCell.day(key, null)
     if (typeof day === 'number' && Number.isInteger(rank) && (rank as number) >= 0)
       days.set(day, rank as number)
     else into.dropped('entries of a history that are no day with a rank')
@@ -147,7 +147,7 @@ function serverOffset(keywords: Iterable<SerpbearKeyword>): number {
   for (const { history, lastUpdated, lastUpdateError } of keywords) {
     const at = Date.parse(lastUpdated ?? '')
     const entries = lastUpdateError === 'false' && !Number.isNaN(at) ? parsed(history) : null
-    const days = Object.keys(entries ?? {}).map((key) => readDay(key, null))
+    const days = Object.keys(entries ?? {}).map((key) => readCell.day(key, null))
     const last = Math.max(...days.map((day) => (typeof day === 'number' ? day : 0)))
     const [from, until] = [last * dayMs - at, (last + 1) * dayMs - at - 1]
     // A day that is further away is not that of the update.
@@ -217,9 +217,9 @@ function readSnapshots(file: ForeignFile, into: ImportSink): void {
       device: one.device,
       volume: one.volume,
     })
-    const series = into.series(query, siteOf(one.domain ?? ''), 'organic')
+    const series = into.series(query, readCell.site(one.domain ?? ''), 'organic')
     if (typeof one.position === 'number' && one.position > 0)
-      into.ranked(series, day, one.position, readLink(one.url))
+      into.ranked(series, day, one.position, readCell.link(one.url))
     else into.unknown(series, day, 'without a position: it failed or was not found')
   }
 }
@@ -227,7 +227,7 @@ function readSnapshots(file: ForeignFile, into: ImportSink): void {
 /** An instant in ISO form, or as seconds or milliseconds; its day in UTC, in which OpenSEO writes. */
 function openseoDay(at: string | number): number | null {
   if (typeof at === 'string' && !/^\d{9,}$/.test(at)) {
-    const day = readDay(at, null)
+    const day = readCell.day(at, null)
     return typeof day === 'number' ? day : null
   }
   const instant = Number(at)
@@ -287,7 +287,7 @@ function readRows(file: ForeignFile, into: ImportSink): void {
     }
   >(`SELECT ${columns.join(', ')} FROM kw ORDER BY rowid`)
   for (const row of rows.iterate()) {
-    const day = readDay(row.checked_at ?? '', null)
+    const day = readCell.day(row.checked_at ?? '', null)
     if (typeof day !== 'number' || !row.keyword || !row.domain) {
       into.dropped('rows without a day, a keyword or a domain')
       continue
@@ -303,9 +303,9 @@ function readRows(file: ForeignFile, into: ImportSink): void {
         device,
         volume: row.search_volume,
       })
-      const series = into.series(query, siteOf(row.domain as string), 'all', 'repeats possible')
+      const series = into.series(query, readCell.site(row.domain as string), 'all', 'repeats possible')
       if (rank !== null && Number.isInteger(rank) && rank > 0)
-        into.ranked(series, day, rank, readLink(row.url))
+        into.ranked(series, day, rank, readCell.link(row.url))
       else into.unknown(series, day, 'without a rank: not found, or not looked up')
     }
     observe('desktop', row.rank)

@@ -2,16 +2,7 @@ import { UsageError } from '../../../model/errors.ts'
 import { dayNumber } from '../../../model/time.ts'
 import type { RankRuler } from '../../../store/sqlite/imports/schema.ts'
 import { countryNamed } from '../../countries.ts'
-import {
-  type ForeignFormat,
-  readDay,
-  readLink,
-  readRank,
-  siteGuess,
-  siteOf,
-  tagReader,
-  volumeIn,
-} from '../format.ts'
+import { type ForeignFormat, readCell, siteGuess } from '../format.ts'
 import { dayIn, type ForeignTable, tableIn } from '../table.ts'
 
 const ofAhrefs = ['keyword', 'current position', 'current url', 'previous position']
@@ -34,21 +25,21 @@ const ahrefsFormat: ForeignFormat = {
       volume: table.column('volume'),
       country: table.column('country'),
     }
-    const dated = readDay(/\d{4}-\d{2}-\d{2}/.exec(file.base)?.[0] ?? '', null)
+    const dated = readCell.day(/\d{4}-\d{2}-\d{2}/.exec(file.base)?.[0] ?? '', null)
     const day = options.day ?? dated
     if (typeof day !== 'number')
       throw new UsageError(`${file.name} does not say of which day it is. Name it with --day 2026-03-01`)
     const siteFor = siteGuess(file, options, domainIn(file.base))
     await table.eachRow((row) => {
       const text = row.needed(column.keyword)
-      const rank = readRank(row.needed(column.position))
-      const url = readLink(row.cell(column.url))
+      const rank = readCell.rank(row.needed(column.position))
+      const url = readCell.link(row.cell(column.url))
       const kind = row.cell(column.kind).toLowerCase()
       const country = row.cell(column.country)
       const query = into.query({
         text,
         gl: country === '' ? null : countryNamed(country),
-        volume: volumeIn(row.cell(column.volume)),
+        volume: readCell.volume(row.cell(column.volume)),
       })
       const series = into.series(query, siteFor(url), 'organic')
       if (!('rank' in rank)) into.unknown(series, day, 'no position now: lost, or not looked up again')
@@ -81,16 +72,16 @@ const ahrefsOldFormat: ForeignFormat = {
     await table.eachRow((row) => {
       const query = into.query({
         text: row.needed(column.keyword),
-        volume: volumeIn(row.cell(column.volume)),
+        volume: readCell.volume(row.cell(column.volume)),
       })
-      const url = readLink(row.cell(column.url))
+      const url = readCell.link(row.cell(column.url))
       const series = into.series(query, siteFor(url), 'organic')
-      const rank = readRank(row.needed(column.position))
+      const rank = readCell.rank(row.needed(column.position))
       const day = dayIn(row, row.needed(column.updated), options)
       if ('rank' in rank) into.ranked(series, day, rank.rank, url)
       else into.unknown(series, day, 'no position: lost, or not looked up again')
-      const earlier = readRank(row.cell(column.earlier))
-      const earlierDay = readDay(row.cell(column.earlierDay), options.order)
+      const earlier = readCell.rank(row.cell(column.earlier))
+      const earlierDay = readCell.day(row.cell(column.earlierDay), options.order)
       if ('rank' in earlier && typeof earlierDay === 'number' && earlierDay !== day)
         into.ranked(series, earlierDay, earlier.rank, null)
     })
@@ -140,24 +131,24 @@ const mozFormat: ForeignFormat = {
       ]
     })
     const siteFor = siteGuess(file, options)
-    const tagsOf = tagReader(/[,;|]/)
+    const tagsOf = readCell.tags(/[,;|]/)
     await table.eachRow((row) => {
       for (const { index, engine, hl, gl, date, url, volume } of engines) {
-        const place = readRank(row.needed(index))
+        const place = readCell.rank(row.needed(index))
         const dated = row.cell(date)
         const day = date < 0 ? options.day : dated === '' ? null : dayIn(row, dated, options)
         if (day === null) {
           into.dropped('ranks without a day: never checked')
           continue
         }
-        const link = readLink(row.cell(url))
+        const link = readCell.link(row.cell(url))
         const query = into.query({
           text: row.needed(keyword),
           gl,
           hl,
           location: row.cell(location) || null,
           engine,
-          volume: volumeIn(row.cell(volume)),
+          volume: readCell.volume(row.cell(volume)),
           tags: tagsOf(row.cell(labels)),
         })
         const series = into.series(query, siteFor(link), 'organic')
@@ -193,9 +184,9 @@ const webPositionFormat: ForeignFormat = {
     ]
     const siteFor = siteGuess(file, options)
     await table.eachRow((row) => {
-      const place = readRank(row.needed(position))
+      const place = readCell.rank(row.needed(position))
       const day = dayIn(row, row.needed(date), options)
-      const link = readLink(row.cell(url))
+      const link = readCell.link(row.cell(url))
       const query = into.query({
         text: row.needed(keyword),
         engine: row.cell(engine).toLowerCase() || null,
@@ -231,32 +222,32 @@ const semrushTrackingFormat: ForeignFormat = {
     ]
     const places = table.header.flatMap((name, index) => {
       const [, site = '', digits = ''] = rankColumn.exec(name.trim()) ?? []
-      const day = readDay(digits, null)
+      const day = readCell.day(digits, null)
       if (typeof day !== 'number') return []
       const prefix = name.trim().toLowerCase()
       return [
         {
           index,
           day,
-          site: siteOf(site),
+          site: readCell.site(site),
           type: table.column(`${prefix}_type`),
           url: table.column(`${prefix}_landing`),
         },
       ]
     })
-    const tagsOf = tagReader(/[,;|]/)
+    const tagsOf = readCell.tags(/[,;|]/)
     await table.eachRow((row) => {
       const text = row.needed(keyword)
       if (text === '') return
       const query = into.query({
         text,
-        volume: volumeIn(row.cell(volume)),
+        volume: readCell.volume(row.cell(volume)),
         tags: tagsOf(row.cell(tags)),
       })
       for (const { index, day, site, type, url } of places) {
         const series = into.series(query, site, 'organic')
         const place = row.needed(index)
-        const rank = readRank(place)
+        const rank = readCell.rank(place)
         const kind = row.cell(type).toLowerCase()
         if (place === '-' || place === '')
           into.unknown(
@@ -267,7 +258,7 @@ const semrushTrackingFormat: ForeignFormat = {
         else if (!('rank' in rank)) into.unknown(series, day, 'no rank')
         else if (kind !== '' && kind !== '-' && kind !== 'organic')
           into.unknown(series, day, 'it ranked with another element of the page, not among organic results')
-        else into.ranked(series, day, rank.rank, readLink(row.cell(url)))
+        else into.ranked(series, day, rank.rank, readCell.link(row.cell(url)))
       }
     })
   },
@@ -301,9 +292,9 @@ const semrushPositionsFormat: ForeignFormat = {
     const gl = market === null ? null : (/^(?:mobile-)?([a-z]{2})$/.exec(market)?.[1] ?? null)
     const device = market?.startsWith('mobile-') === true ? 'mobile' : null
     await table.eachRow((row) => {
-      const rank = readRank(row.needed(column.position))
+      const rank = readCell.rank(row.needed(column.position))
       const kind = row.cell(column.type).toLowerCase()
-      const url = readLink(row.cell(column.url))
+      const url = readCell.link(row.cell(column.url))
       if (kind !== '' && kind !== 'organic') {
         into.dropped('rows of other elements of the page than organic results')
         return
@@ -318,7 +309,7 @@ const semrushPositionsFormat: ForeignFormat = {
         text: row.needed(column.keyword),
         gl: gl === 'uk' ? 'gb' : gl,
         device,
-        volume: volumeIn(row.cell(column.volume)),
+        volume: readCell.volume(row.cell(column.volume)),
       })
       into.ranked(into.series(query, siteFor(url), 'organic'), day, rank.rank, url)
     })
@@ -371,7 +362,7 @@ const statFormat: ForeignFormat = {
       .map((one) => ({ ...one, index: table.column(one.name), link: table.column(one.url) }))
       .filter(({ index }) => index >= 0)
     const siteFor = siteGuess(file, options)
-    const tagsOf = tagReader('/')
+    const tagsOf = readCell.tags('/')
     await table.eachRow((row) => {
       const text = row.needed(column.keyword)
       const day = dayIn(row, row.needed(column.date), options)
@@ -379,10 +370,10 @@ const statFormat: ForeignFormat = {
       const site = row.cell(column.site) || null
       for (const { index, link, engine, ruler } of ranks) {
         const place = row.needed(index)
-        const read = readRank(place)
+        const read = readCell.rank(place)
         // A blank of another engine says as well that it is not followed there.
         if (engine !== 'google' && !('rank' in read)) continue
-        const url = readLink(row.cell(link))
+        const url = readCell.link(row.cell(link))
         const query = into.query({
           text,
           gl: country === '' ? null : countryNamed(country),
@@ -390,10 +381,10 @@ const statFormat: ForeignFormat = {
           location: row.cell(column.location) || null,
           device: row.cell(column.device).toLowerCase().replace('smartphone', 'mobile') || null,
           engine,
-          volume: volumeIn(row.cell(column.volume)),
+          volume: readCell.volume(row.cell(column.volume)),
           tags: tagsOf(row.cell(column.tags)),
         })
-        const series = into.series(query, site === null ? siteFor(url) : siteOf(site), ruler)
+        const series = into.series(query, site === null ? siteFor(url) : readCell.site(site), ruler)
         if ('rank' in read && read.rank < leastCustom) into.ranked(series, day, read.rank, url)
         else if (
           'rank' in read ||

@@ -2,7 +2,7 @@ import { UsageError } from '../../../model/errors.ts'
 import type { ImportSink } from '../../../store/sqlite/imports/imports.ts'
 import { countryNamed } from '../../countries.ts'
 import { linesOf, utf8Chunks } from '../../input-files.ts'
-import { type ForeignFile, type ForeignFormat, readDay, readLink, readRank, siteOf } from '../format.ts'
+import { type ForeignFile, type ForeignFormat, readCell } from '../format.ts'
 import { dayIn, type ForeignTable, tableIn } from '../table.ts'
 
 /**
@@ -38,7 +38,7 @@ function tableReaders(into: ImportSink): Readonly<Record<string, (values: readon
   const pageOf = (run: number, search: number): number => run * 2 ** 24 + search
   return {
     RUN: ([id, module, day]) => {
-      const read = readDay(String(day), null)
+      const read = readCell.day(String(day), null)
       if (Number(module) === 0 && typeof read === 'number') runs.set(Number(id), read)
     },
     GOOGLE_SEARCH: ([id, text, country, datacenter, device, local, custom]) => {
@@ -76,14 +76,14 @@ function tableReaders(into: ImportSink): Readonly<Record<string, (values: readon
       const rank = Number(place)
       const depth = depths.get(pageOf(Number(run), Number(search)))
       if (rank !== unranked)
-        into.ranked(series, day, rank, readLink(url === null ? null : String(url)), depth)
+        into.ranked(series, day, rank, readCell.link(url === null ? null : String(url)), depth)
       else if (depth === undefined)
         into.unknown(series, day, 'not ranked, and its result page is not in the file')
       else if (depth === 0) into.unknown(series, day, 'the search came back empty')
       else into.absent(series, day, depth)
     },
     EVENT: ([, day, title, description]) => {
-      const read = readDay(String(day), null)
+      const read = readCell.day(String(day), null)
       const text = [title, description].filter((part) => part !== null && part !== '').join(': ')
       if (typeof read === 'number' && text !== '')
         into.note(read, text.replace(/\s+/g, ' ').slice(0, longestNote))
@@ -93,9 +93,9 @@ function tableReaders(into: ImportSink): Readonly<Record<string, (values: readon
 
 /** The site of a target: domains and subdomains are patterns of a fixed form. */
 function siteOfPattern(kind: number, pattern: string, name: string): string {
-  if (kind === 2) return siteOf(name)
+  if (kind === 2) return readCell.site(name)
   const site = pattern.replace(/^\^https\?:\/\/(?:\(\[\^\/\]\+\\\.\)\?)?/, '').replace(/\(\/\|\$\)$/, '')
-  return siteOf(site.replace(/\\[QE]/g, '').replaceAll('\\', '') || name)
+  return readCell.site(site.replace(/\\[QE]/g, '').replaceAll('\\', '') || name)
 }
 
 /** The INSERT statements, a line each; those of other tables are passed over. */
@@ -192,11 +192,11 @@ const serposcopeCsvFormat: ForeignFormat = {
         throw new UsageError(
           `${row.where()}: the row is of '${target}' and those above it are of '${only}': --target would give one site the ranks of both. Leave it out, or part the file`,
         )
-      const series = into.series(query, siteOf(options.target ?? target), 'organic')
-      const rank = readRank(place)
+      const series = into.series(query, readCell.site(options.target ?? target), 'organic')
+      const rank = readCell.rank(place)
       if (place === '') into.unknown(series, day, 'an empty cell: it was not checked')
       else if (Number(place) === unranked) into.unknown(series, day, unrankedReason)
-      else if ('rank' in rank) into.ranked(series, day, rank.rank, readLink(url))
+      else if ('rank' in rank) into.ranked(series, day, rank.rank, readCell.link(url))
       else into.unknown(series, day, 'unknown' in rank ? rank.unknown : 'no number')
     })
   },
