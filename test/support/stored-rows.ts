@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { bodyReader, type StoredBodyRow } from '../../src/store/sqlite/ledger/calls.ts'
+import { type StoredBodyRow, storedBodies } from '../../src/store/sqlite/ledger/calls.ts'
 
 /** Rows of a database as another program sees them; none while there is no database. */
 export function query<T>(path: string, sql: string, ...values: readonly unknown[]): readonly T[] {
@@ -81,7 +81,7 @@ export interface TaskRow {
 }
 
 export function taskRows(path: string): readonly TaskRow[] {
-  const unpack = bodyReader()
+  const unpack = storedBodies.reader()
   return query<TaskRow & Omit<StoredBodyRow, 'body' | 'answerId'>>(
     path,
     `SELECT t.id, t.run_id AS runId, r.group_id AS groupId, r.job, r.closed_at IS NOT NULL AS closed,

@@ -32,7 +32,7 @@ import {
   updateOrFail,
   type Value,
 } from '../connection/statements.ts'
-import { fitRuns, freshValues, isFresh, understood } from '../planning/staging.ts'
+import { fitRuns, reuse } from '../planning/staging.ts'
 import { operationsUnusable } from '../runs.ts'
 import {
   answers,
@@ -111,8 +111,8 @@ const nextTagged = (reusable: string): string =>
         ON l.value ->> 0 = tag.value AND l.value ->> 1 < t.${tasks.credits})) OR ${reusable} IS NOT NULL) ${inOrder}`
 
 const newestAnswer = raw`(SELECT a.${answers.id} FROM ${answers} a JOIN ${runs} r ON r.${runs.id} = a.${answers.runId}
-  WHERE a.${answers.queryId} = t.${tasks.queryId} AND a.${answers.page} = t.${tasks.page} AND ${understood}
-    AND (${isFresh()} AND a.${answers.echoMismatch} IS NULL OR (@shared AND ${sameGroup}))
+  WHERE a.${answers.queryId} = t.${tasks.queryId} AND a.${answers.page} = t.${tasks.page} AND ${reuse.isUnderstood}
+    AND (${reuse.isFresh()} AND a.${answers.echoMismatch} IS NULL OR (@shared AND ${sameGroup}))
   ORDER BY a.${answers.fetchedAt} DESC LIMIT 1)`
 
 /** Looks for what tasks may be sent, and for stored answers that they may use. */
@@ -141,7 +141,7 @@ function taskFinder(db: Database) {
     db
       .prepare<unknown[], number>(
         raw`SELECT a.${answers.id} FROM ${answers} a JOIN ${runs} r ON r.${runs.id} = a.${answers.runId}
-        WHERE a.${answers.queryId} = @query AND a.${answers.page} = @page AND ${understood} AND ${sameGroup}
+        WHERE a.${answers.queryId} = @query AND a.${answers.page} = @page AND ${reuse.isUnderstood} AND ${sameGroup}
         ORDER BY a.${answers.fetchedAt} DESC LIMIT 1`,
       )
       .pluck(),
@@ -184,10 +184,10 @@ function leaser(db: Database): (request: LeaseRequest) => readonly Task[] {
       const tagged = { ...request, tags: JSON.stringify(tags) }
       if (fresh === null && !shared)
         return tags.length === 0 ? nextBought().all(request) : nextBoughtTagged().all(tagged)
-      const reuse = { ...freshValues(fresh), shared: shared ? 1 : 0 } as const
+      const asked = { ...reuse.values(fresh), shared: shared ? 1 : 0 } as const
       return tags.length === 0
-        ? nextReusable().all({ ...request, ...reuse })
-        : nextReusableTagged().all({ ...tagged, ...reuse })
+        ? nextReusable().all({ ...request, ...asked })
+        : nextReusableTagged().all({ ...tagged, ...asked })
     })
     const ordered =
       runs.length > 1 ? [...rows].sort((a, b) => a.round - b.round || b.priority - a.priority) : rows
@@ -400,7 +400,7 @@ export function answerStore(db: Database, writer: GroupCommit) {
   const unpack = bodyReader()
   const bodyOf = once(() =>
     db.prepare<[answer: number], StoredBodyRow & { readonly fetchedAt: number }>(
-      raw`SELECT ${storedBody}, ${named('a', { fetchedAt: answers.fetchedAt })}
+      raw`SELECT ${bodyColumns}, ${named('a', { fetchedAt: answers.fetchedAt })}
       FROM ${rawAnswers} JOIN ${answers} a ON a.${answers.id} = ${rawAnswers.answerId} WHERE ${rawAnswers.answerId} = ?`,
     ),
   )
@@ -485,7 +485,7 @@ const ofBlock = (what: string): string =>
   raw`(SELECT ${what} FROM ${bodyBlocks} k WHERE k.${bodyBlocks.id} = ${rawAnswers}.${rawAnswers.blockId})`
 
 /** What a body is read from: it was compressed by itself, or with others. */
-export const storedBody = `${named(raw`${rawAnswers}`, {
+const bodyColumns = `${named(raw`${rawAnswers}`, {
   answerId: rawAnswers.answerId,
   encoding: rawAnswers.encoding,
   body: rawAnswers.body,
@@ -493,7 +493,7 @@ export const storedBody = `${named(raw`${rawAnswers}`, {
 })}, ${ofBlock(bodyBlocks.block.name)} AS block, ${ofBlock(bodyBlocks.bodies.name)} AS bodies`
 
 /** How much room a body takes: in a block, its share. */
-export const bodyBytes = raw`coalesce(${ofBlock(raw`length(${bodyBlocks.block}) / ${bodyBlocks.bodies}`)},
+const bodyBytes = raw`coalesce(${ofBlock(raw`length(${bodyBlocks.block}) / ${bodyBlocks.bodies}`)},
   length(${rawAnswers}.${rawAnswers.body}))`
 
 export type StoredBodyRow = CompressedBody & {
@@ -507,7 +507,7 @@ export type StoredBodyRow = CompressedBody & {
 const unpackedBlocks = 32
 
 /** Makes a function that unpacks bodies. It throws where one was damaged since it was stored. */
-export function bodyReader(): (row: StoredBodyRow) => Buffer {
+function bodyReader(): (row: StoredBodyRow) => Buffer {
   const known = new QuickLRU<number, { readonly block: Buffer; readonly bodies: readonly Buffer[] }>({
     maxSize: unpackedBlocks,
   })
@@ -523,6 +523,9 @@ export function bodyReader(): (row: StoredBodyRow) => Buffer {
     return found
   }
 }
+
+/** Bodies as they are stored: what they are read from, how much room each takes, and who unpacks them. */
+export const storedBodies = { columns: bodyColumns, bytes: bodyBytes, reader: bodyReader }
 
 /** Stores answers with their bodies inside a transaction; returns their numbers. */
 function answerWriter(db: Database): (stored: readonly NewAnswer[]) => readonly number[] {

@@ -5,7 +5,7 @@ import { UsageError } from '../../../model/errors.ts'
 import { queryKey } from '../../../model/query.ts'
 import { inspect, isDamage, unlessDamaged } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
-import { bodyReader, type StoredBodyRow, storedBody } from '../ledger/calls.ts'
+import { type StoredBodyRow, storedBodies } from '../ledger/calls.ts'
 import { appliedMigration, newestMigration } from '../migrate.ts'
 import { textIndex } from '../rankings/text-index.ts'
 import { hashOf, type ItemTexts, itemHash, sizeOf } from '../results/dictionary.ts'
@@ -114,14 +114,14 @@ type CheckedItem = ItemTexts &
   Pick<typeof items.$inferSelect, 'hash' | 'size'> & { readonly link: string | null }
 
 /** Blocks are compared with what was unpacked before: a damaged one is seen in any database. */
-const unpack = bodyReader()
+const unpack = storedBodies.reader()
 
 export const checksummedTables: readonly ChecksummedTable[] = [
   {
     broken: 'Stored bodies that cannot be unpacked',
     of: 'answer',
     id: rawAnswers.answerId,
-    columns: storedBody,
+    columns: storedBodies.columns,
     isSound: (stored: StoredBodyRow) => unpack(stored).length >= 0,
   },
   {

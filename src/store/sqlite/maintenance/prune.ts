@@ -4,7 +4,7 @@ import { and, type Column, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm
 import { alias, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { changing, inspect } from '../connection/database.ts'
 import { drizzle, raw } from '../connection/statements.ts'
-import { bodyBytes } from '../ledger/calls.ts'
+import { storedBodies } from '../ledger/calls.ts'
 import { textIndex } from '../rankings/text-index.ts'
 import {
   answers,
@@ -200,7 +200,7 @@ function mustKeepBody(db: Database, now: number): () => MustKeep {
   const unsettled = sql`${tasks.queryId} = ${answers.queryId} AND ${tasks.state} NOT IN ('done', 'skipped')`
   const judged = orm
     .select({
-      bytes: sql<number | null>`${sql.raw(bodyBytes)}`,
+      bytes: sql<number | null>`${sql.raw(storedBodies.bytes)}`,
       mustKeep: sql<0 | 1>`EXISTS (SELECT 1 FROM ${tasks}
           WHERE ${tasks.answerId} = ${answers.id} AND ${tasks.state} = 'answered')
         OR EXISTS (SELECT 1 FROM ${runs} ${ofGroup} JOIN ${tasks} ON ${tasks.runId} = ${ofGroup.id}

@@ -115,7 +115,7 @@ function candidatesOf(number: number): string {
  * Condition on an answer `a` for other tasks to use it: one that made its task fail would make others fail, too, and
  * that task may have been made to wait again since; one whose body was dropped, or is damaged, cannot be read again.
  */
-export const understood = `a.normaliser IS NOT ${unusableMark}
+const understood = `a.normaliser IS NOT ${unusableMark}
   AND NOT EXISTS (SELECT 1 FROM tasks_ f WHERE f.answer_id = a.id AND f.state NOT IN ('answered', 'done'))
   AND EXISTS (SELECT 1 FROM raw_answers b WHERE b.answer_id = a.id AND b.encoding NOT LIKE '${damagedMark}%')`
 
@@ -123,14 +123,17 @@ export const understood = `a.normaliser IS NOT ${unusableMark}
 const reusable = `${understood} AND a.echo_mismatch IS NULL`
 
 /** Condition on an answer `a`: it was fetched in the time of `freshValues`, numbered where there are several. */
-export function isFresh(number: number | '' = ''): string {
+function isFresh(number: number | '' = ''): string {
   return `a.fetched_at >= @freshFrom${number} AND a.fetched_at < @freshUntil${number}`
 }
 
 /** The values of that condition; where no answer may be used, none is fresh. */
-export function freshValues(fresh: TimeSpan | null) {
+function freshValues(fresh: TimeSpan | null) {
   return { freshFrom: fresh?.from ?? Number.MAX_SAFE_INTEGER, freshUntil: fresh?.until ?? 0 }
 }
+
+/** Which stored answers a task may use in place of a call, in SQL. */
+export const reuse = { isUnderstood: understood, isFresh, values: freshValues }
 
 const kinds = (Object.keys(isFinal) as EndKind[]).filter((kind) => isFinal[kind])
 

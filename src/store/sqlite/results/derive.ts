@@ -8,7 +8,7 @@ import type { ReadAnswer } from '../../journal.ts'
 import { namedTargets, type StoreCache, targetIds } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, each, lazy, once } from '../connection/statements.ts'
-import { bodyReader, markUnusable, type StoredBodyRow, storedBody } from '../ledger/calls.ts'
+import { markUnusable, type StoredBodyRow, storedBodies } from '../ledger/calls.ts'
 import { rankTotals, recordUnknown, unobserved } from '../rankings/observations.ts'
 import {
   answers,
@@ -147,7 +147,7 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
   const deriveAgain = lazy(() => deriver(db, memory))
   const backfillTargets = lazy(() => backfiller(db, memory))
   const states = once(() => queryStateReader(db, memory))
-  const unpack = bodyReader()
+  const unpack = storedBodies.reader()
   const orm = drizzle(db)
   return {
     /** Runs of a job that asked for something, query after query, each in the order of its runs. */
@@ -230,7 +230,7 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
       const bodies = each(
         db,
         sql<StoredBodyRow & { page: number; fetchedAt: number }>`SELECT ${answers.page} AS page,
-          ${answers.fetchedAt} AS "fetchedAt", ${sql.raw(storedBody)}
+          ${answers.fetchedAt} AS "fetchedAt", ${sql.raw(storedBodies.columns)}
         FROM ${answers} JOIN ${rawAnswers} ON ${rawAnswers.answerId} = ${answers.id}
         WHERE ${answers.queryId} = ${query} AND ${isToDerive(which)} ORDER BY ${answers.id}`,
       )
