@@ -1,5 +1,5 @@
 import { UsageError } from '../model/errors.ts'
-import { type InputFile, utf8Chunks } from './input-files.ts'
+import type { InputFile } from './input-files.ts'
 
 /** A record as places in a buffer: nothing becomes a string that is not asked for. */
 export interface CsvRecord {
@@ -156,7 +156,7 @@ export async function readCsv(
   take: (record: CsvRecord) => unknown,
 ): Promise<void> {
   const parser = csvParser(file.name, separator, take)
-  for await (const bytes of utf8Chunks(file)) if (!parser.push(bytes)) return
+  for await (const bytes of file.utf8()) if (!parser.push(bytes)) return
   parser.end()
 }
 

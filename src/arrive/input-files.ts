@@ -8,7 +8,9 @@ import { UsageError } from '../model/errors.ts'
 import { encodingOf } from '../model/text.ts'
 
 /** A file that was named, or lies in the folder or the archive that was named. */
-export interface InputFile {
+export type InputFile = ReturnType<typeof inputFile>
+
+function inputFile(file: {
   /** For messages: `export.zip/Queries.csv`. */
   readonly name: string
   readonly base: string
@@ -16,6 +18,18 @@ export interface InputFile {
   readonly path: string | null
   /** Its bytes, unpacked. */
   readonly chunks: () => AsyncIterable<Buffer>
+}) {
+  const { name, chunks } = file
+  const utf8 = (): AsyncIterable<Buffer> => utf8Chunks(name, chunks)
+  return {
+    ...file,
+    /** How it begins: up to so many of its bytes. */
+    start: (most: number): Promise<Buffer> => startOf(chunks, most),
+    /** The bytes of a text as UTF-8, in pieces of whole characters: UTF-16 is turned into it. Throws a sentence for other bytes. */
+    utf8,
+    /** The lines of a text, without their ends. */
+    lines: (): AsyncIterable<Buffer> => linesOf(name, utf8()),
+  }
 }
 
 const chunkBytes = 1 << 20
@@ -68,12 +82,12 @@ async function filesOfFolder(folder: string): Promise<readonly InputFile[]> {
 function plainFile(path: string, start: Buffer | null): InputFile {
   const isPacked = start?.readUInt16BE(0) === 0x1f8b
   const bytes = () => createReadStream(path, { highWaterMark: chunkBytes })
-  return {
+  return inputFile({
     name: path,
     base: basename(path),
     path: isPacked ? null : path,
     chunks: () => (isPacked ? unpacked(bytes(), createGunzip({ chunkSize: chunkBytes }), path) : bytes()),
-  }
+  })
 }
 
 /** Errors of the file come through the stream that is read. */
@@ -155,23 +169,24 @@ async function filesOfZip(path: string): Promise<readonly InputFile[]> {
       if (given !== size) throw damaged()
     }
     const isGzip = inside.endsWith('.gz')
-    files.push({
-      name,
-      base: basename(inside),
-      path: null,
-      chunks: () =>
-        isGzip ? unpacked(Readable.from(entry()), createGunzip({ chunkSize: chunkBytes }), name) : entry(),
-    })
+    files.push(
+      inputFile({
+        name,
+        base: basename(inside),
+        path: null,
+        chunks: () =>
+          isGzip ? unpacked(Readable.from(entry()), createGunzip({ chunkSize: chunkBytes }), name) : entry(),
+      }),
+    )
   }
   if (files.length === 0) throw new UsageError(`${path} holds no file. Download it again`)
   return files
 }
 
-/** How a file begins: up to so many of its bytes. */
-export async function startOf(file: InputFile, most: number): Promise<Buffer> {
+async function startOf(chunks: InputFile['chunks'], most: number): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
-  for await (const chunk of file.chunks()) {
+  for await (const chunk of chunks()) {
     parts.push(chunk)
     size += chunk.length
     if (size >= most) break
@@ -184,18 +199,17 @@ export function textOfStart(start: Buffer): string {
   return new TextDecoder(encodingOf(start)).decode(start, { stream: true })
 }
 
-/** The bytes of a text file as UTF-8, in pieces of whole characters: UTF-16 is turned into it. Throws a sentence for other bytes. */
-export async function* utf8Chunks(file: InputFile): AsyncGenerator<Buffer> {
+async function* utf8Chunks(name: string, chunks: InputFile['chunks']): AsyncGenerator<Buffer> {
   let decoder = null as InstanceType<typeof TextDecoder> | null
   let isFirst = true
   let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of file.chunks()) {
+  for await (const chunk of chunks()) {
     if (isFirst && encodingOf(chunk) !== 'utf-8') decoder = new TextDecoder(encodingOf(chunk))
     if (decoder !== null) yield Buffer.from(decoder.decode(chunk, { stream: true }))
     else {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
       const end = endOfCharacters(bytes)
-      if (!isUtf8(bytes.subarray(0, end))) throw await notUtf8(file)
+      if (!isUtf8(bytes.subarray(0, end))) throw await notUtf8(name, chunks)
       yield bytes.subarray(
         isFirst && bytes.readUIntBE(0, Math.min(3, bytes.length)) === 0xefbbbf ? 3 : 0,
         end,
@@ -204,7 +218,7 @@ export async function* utf8Chunks(file: InputFile): AsyncGenerator<Buffer> {
     }
     isFirst = false
   }
-  if (rest.length > 0) throw await notUtf8(file)
+  if (rest.length > 0) throw await notUtf8(name, chunks)
 }
 
 /** Where the last whole character ends. */
@@ -219,20 +233,19 @@ function endOfCharacters(bytes: Buffer): number {
   return bytes.length
 }
 
-async function notUtf8(file: InputFile): Promise<UsageError> {
+async function notUtf8(name: string, chunks: InputFile['chunks']): Promise<UsageError> {
   let line = 0
-  for await (const bytes of linesOf(file.name, file.chunks())) {
+  for await (const bytes of linesOf(name, chunks())) {
     line++
     if (!isUtf8(bytes)) break
   }
-  return new UsageError(`${file.name}:${line}: the line is not UTF-8. Save the file as UTF-8`)
+  return new UsageError(`${name}:${line}: the line is not UTF-8. Save the file as UTF-8`)
 }
 
 /** No line of these files is longer: Serposcope cuts its statements at 2 MB. */
 const longestLine = 64 << 20
 
-/** The lines of a text, without their ends. */
-export async function* linesOf(name: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* linesOf(name: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
   let line = 1
   for await (const chunk of chunks) {

@@ -5,7 +5,7 @@ import type { Store } from '../store/sqlite/open.ts'
 import { readDay } from './clicks/rows.ts'
 import { countryNamed } from './countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
-import { inputFiles, startOf, textOfStart } from './input-files.ts'
+import { inputFiles, textOfStart } from './input-files.ts'
 
 type VolumeRow = Parameters<Store['addVolumes']>[0][number]
 
@@ -62,7 +62,7 @@ export async function readVolumes(
   const [file] = files
   if (file === undefined || files.length > 1)
     throw new UsageError(`${path} holds ${files.length} files. Name one file of search volumes`)
-  const head = textOfStart(await startOf(file, headBytes))
+  const head = textOfStart(await file.start(headBytes))
   if (head.startsWith('PAR1'))
     throw new UsageError(`${path} is no CSV. Save the table of search volumes as CSV`)
   const titles = firstRows(head).slice(0, mostTitles)

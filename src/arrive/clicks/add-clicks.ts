@@ -16,7 +16,7 @@ import {
   type TextRow,
   textRow,
 } from '../csv.ts'
-import { type InputFile, inputFiles, linesOf, startOf, textOfStart, utf8Chunks } from '../input-files.ts'
+import { type InputFile, inputFiles, textOfStart } from '../input-files.ts'
 import { openParquet } from './parquet.ts'
 import {
   type AddOptions,
@@ -331,7 +331,7 @@ const mostJsonBytes = 400_000_000
 
 /** Recognises a file by its content. Throws a sentence for one that looks like rows of Search Console and cannot be read. */
 async function recognise(file: InputFile): Promise<RecognisedFile> {
-  const head = await startOf(file, headBytes)
+  const head = await file.start(headBytes)
   if (head.length === 0) return { kind: 'other', file }
   if (head.subarray(0, 4).toString('latin1') === 'PAR1') {
     const parquet = await openParquet(file)
@@ -454,7 +454,7 @@ async function recogniseJson(file: InputFile, head: string): Promise<RecognisedF
       read: async (draft, take) => {
         const reader = jsonReader(file, draft, names, keyed)
         let line = 0
-        for await (const bytes of linesOf(file.name, utf8Chunks(file))) {
+        for await (const bytes of file.lines()) {
           line++
           const text = bytes.toString()
           if (text.trim() === '') continue
@@ -471,7 +471,7 @@ async function recogniseJson(file: InputFile, head: string): Promise<RecognisedF
   }
   const parts: Buffer[] = []
   let size = 0
-  for await (const chunk of utf8Chunks(file)) {
+  for await (const chunk of file.utf8()) {
     size += chunk.length
     if (size > mostJsonBytes)
       throw new UsageError(

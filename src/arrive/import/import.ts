@@ -8,7 +8,7 @@ import { openForeign } from '../../store/sqlite/connection/database.ts'
 import { type ImportSink, storeImport, tryImport } from '../../store/sqlite/imports/imports.ts'
 import { layoutOf } from '../clicks/rows.ts'
 import { firstRows, separatorOf } from '../csv.ts'
-import { type InputFile, inputFiles, startOf, textOfStart } from '../input-files.ts'
+import { type InputFile, inputFiles, textOfStart } from '../input-files.ts'
 import { brokenDatabase, type ForeignFile, type ForeignFormat, type ImportOptions } from './format.ts'
 import { bisibilityFormat } from './formats/bisibility.ts'
 import { databaseFormats } from './formats/databases.ts'
@@ -149,7 +149,7 @@ const headBytes = 128 * 1024
 
 /** Opens a file to read it. Throws one sentence where it cannot be read, or is neither text nor an SQLite database. */
 async function openForeignFile(file: InputFile): Promise<ForeignFile> {
-  const start = await startOf(file, headBytes)
+  const start = await file.start(headBytes)
   if (start.length === 0) throw new UsageError(`${file.name} is empty. Export it again`)
   if (start.toString('latin1', 0, 15) === 'SQLite format 3') return await openTables(file)
   const head = textOfStart(start)

@@ -1,6 +1,5 @@
 import { UsageError } from '../../../model/errors.ts'
 import { countryNamed } from '../../countries.ts'
-import { utf8Chunks } from '../../input-files.ts'
 import { type ForeignFile, type ForeignFormat, readCell, siteGuess } from '../format.ts'
 
 interface BisibilityKeyword {
@@ -85,7 +84,7 @@ async function* keywordsIn(file: ForeignFile): AsyncGenerator<BisibilityKeyword>
   let text = ''
   let at = -1
   let [depth, start, isQuoted] = [0, -1, false]
-  for await (const piece of utf8Chunks(file)) {
+  for await (const piece of file.utf8()) {
     text += piece.toString()
     if (at < 0) {
       const list = /"keywords"\s*:\s*\[/.exec(text)

@@ -1,7 +1,6 @@
 import { UsageError } from '../../../model/errors.ts'
 import type { ImportSink } from '../../../store/sqlite/imports/imports.ts'
 import { countryNamed } from '../../countries.ts'
-import { linesOf, utf8Chunks } from '../../input-files.ts'
 import { type ForeignFile, type ForeignFormat, readCell } from '../format.ts'
 import { dayIn, type ForeignTable, tableIn } from '../table.ts'
 
@@ -101,7 +100,7 @@ function siteOfPattern(kind: number, pattern: string, name: string): string {
 /** The INSERT statements, a line each; those of other tables are passed over. */
 async function* statements(file: ForeignFile) {
   let line = 0
-  for await (const bytes of linesOf(file.name, utf8Chunks(file))) {
+  for await (const bytes of file.lines()) {
     line += 1
     const where = `${file.name}:${line}`
     const [start, table = ''] =
