@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { openJob } from '../jobfile/open.ts'
-import { csvFilesOf } from '../jobfile/peek.ts'
+import { peek } from '../jobfile/peek.ts'
 import { site } from '../jobfile/targets.ts'
 import { withItems } from '../jobfile/yaml.ts'
 import type { JobQuery } from '../model/query.ts'
@@ -33,7 +33,7 @@ export async function proposedJob(
   const isThere = existsSync(yaml)
   const known = isThere ? await askedBy(yaml) : noneAsked
   if (known === null) return null
-  const [list = `${name}.csv`] = isThere ? await csvFilesOf(yaml) : []
+  const [list = `${name}.csv`] = isThere ? await peek.csvFiles(yaml) : []
   const before = existsSync(list) ? await readFile(list) : null
   const newTargets = targets.filter((target) => !known.targets.has(readCell.site(target)))
   const newNotes = imported.notes.filter(({ date, text }) => !known.notes.has(`${date} ${text}`))

@@ -11,7 +11,7 @@ export const normaliserVersion = 4
  * holds: nothing can be said to be missing from a list that did not come. An empty list is an answer, unless the body says
  * that something went wrong. Else the reason is one sentence for people.
  */
-export function parseAnswer(
+function parseAnswer(
   operation: BillableOperation,
   body: Buffer,
   context: ReadingContext,
@@ -71,7 +71,7 @@ function errorIn(fields: AnswerFields): string | null {
 /**
  * Why an answer without results is not the end of the results: it says itself that there are some. Null where it does not.
  */
-export function contradiction(
+function contradiction(
   { kind }: BillableOperation,
   page: number,
   { results, facts }: Pick<ParsedAnswer, 'results' | 'facts'>,
@@ -121,7 +121,7 @@ function oneLine(text: string): string {
 const linkFields = ['link', 'url']
 
 /** The items in a field of an answer, or the only item if it came without a list; null for anything else. */
-export function listedItems(value: unknown, { itemFields }: ResponseShape): readonly unknown[] | null {
+function listedItems(value: unknown, { itemFields }: ResponseShape): readonly unknown[] | null {
   const items = list(value)
   if (items !== null) return items
   const fields = asFields(value) ?? {}
@@ -132,12 +132,12 @@ export function listedItems(value: unknown, { itemFields }: ResponseShape): read
 const wrappers = ['job', 'data', 'result', 'results', 'response', 'body', 'output']
 
 /** The object that holds the results: the answer itself, or one that it wraps; null if none does. */
-export function holderOf(fields: AnswerFields, items: string): AnswerFields | null {
+function holderOf(fields: AnswerFields, items: string): AnswerFields | null {
   return [fields, ...wrappedFields(fields)].find((place) => place[items] !== undefined) ?? null
 }
 
 /** The objects in wrapper fields, two levels deep. */
-export function wrappedFields(fields: AnswerFields): readonly AnswerFields[] {
+function wrappedFields(fields: AnswerFields): readonly AnswerFields[] {
   const wrapped = (place: AnswerFields): readonly AnswerFields[] =>
     wrappers.map((name) => asFields(place[name])).filter((one) => one !== null)
   return wrapped(fields).flatMap((place) => [place, ...wrapped(place)])
@@ -463,7 +463,7 @@ function cut(value: unknown, levels: number): unknown {
 }
 
 /** The locale in the parameters of a request, or in those that an answer repeats. */
-export function localeOf(params: AnswerFields): Omit<ReadingContext, 'fetchedAt'> {
+function localeOf(params: AnswerFields): Omit<ReadingContext, 'fetchedAt'> {
   const market = text(params.mkt)
   return {
     language: text(params.hl) ?? market,
@@ -585,4 +585,14 @@ export const answers = {
   image: imageAnswer,
   suggestion: suggestionAnswer,
   ai: aiAnswer,
+}
+
+/** What bodies of answers hold. */
+export const bodies = {
+  parse: parseAnswer,
+  contradiction,
+  localeOf,
+  holderOf,
+  listedItems,
+  wrappedFields,
 }

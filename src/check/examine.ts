@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync
 import { dirname, join, resolve } from 'node:path'
 import { accountStop, keyExpiry } from '../collect/account.ts'
 import { UsageUnavailable } from '../collect/stop.ts'
-import { workspaceFile, workspaceFolder } from '../jobfile/files.ts'
-import { yamlJobFiles } from '../jobfile/peek.ts'
+import { jobPlaces, workspaceFile } from '../jobfile/files.ts'
+import { peek } from '../jobfile/peek.ts'
 import {
   corrected,
   type OthersSpending,
@@ -16,7 +16,7 @@ import { RanklineError, UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Workspace } from '../model/settings.ts'
 import { dayMs, sleep, systemClock } from '../model/time.ts'
-import { type App, chosenProxy, connectFreely, outgoing } from '../run/app.ts'
+import { type App, connections, outgoing } from '../run/app.ts'
 import {
   type CommandOptions,
   databaseSetting,
@@ -208,7 +208,7 @@ function settingsFacts(options: CommandOptions): {
     const settings = serviceSettings(options)
     const { baseUrl } = settings
     const isQueued = queueUrl({}) !== null
-    const facts = { baseUrl, proxy: chosenProxy(baseUrl)?.origin ?? null, isQueued }
+    const facts = { baseUrl, proxy: connections.proxy(baseUrl)?.origin ?? null, isQueued }
     return { facts, keyHash: keyHash(settings) }
   } catch (error) {
     if (!(error instanceof RanklineError)) throw error
@@ -229,7 +229,7 @@ async function serviceFacts(
   { isAlone }: { readonly isAlone: boolean },
 ): Promise<Pick<InstallationFacts, 'service' | 'sharing'>> {
   try {
-    await using app = await connectFreely(options, {
+    await using app = await connections.freely(options, {
       stored: isSound(database) ? 'up-to-date' : 'left-alone',
     })
     const service = await askService(app)
@@ -292,7 +292,7 @@ function folderFacts(folder: string): InstallationFacts['folder'] {
     return existsSync(file) && readFileSync(file, 'utf8') !== text
   }
   return {
-    hasWorkspaceFile: existsSync(join(workspaceFolder(folder), workspaceFile)),
+    hasWorkspaceFile: existsSync(join(jobPlaces.workspaceFolder(folder), workspaceFile)),
     hasOldSchemas: newWorkspace.schemaFiles().some(isOld),
   }
 }
@@ -326,7 +326,7 @@ const noJobs: InstallationFacts['jobs'] = {
 async function jobFacts(
   folder: string,
 ): Promise<{ readonly facts: InstallationFacts['jobs']; readonly settings: readonly JobSettings[] }> {
-  const files = await yamlJobFiles(folder)
+  const files = await peek.jobFiles(folder)
   if (files.length === 0) return { facts: noJobs, settings: [] }
   // As if they had never run: by job and key of each query, the credits of all its pages.
   const asked = new Map<string, Map<string, number>>()

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, extname, relative, resolve } from 'node:path'
 import { openJob } from '../jobfile/open.ts'
-import { csvFilesOf, yamlJobFiles } from '../jobfile/peek.ts'
-import { firstMistake } from '../jobfile/source.ts'
+import { peek } from '../jobfile/peek.ts'
+import { mistakeLines } from '../jobfile/source.ts'
 import { isWorkspaceMistake } from '../jobfile/workspace.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile, type Problem } from '../model/job.ts'
@@ -234,7 +234,7 @@ type FoundJob = KnownJob & Pick<OpenedJob, 'shared'>
 export async function knownJobs(store: Store, folder: string) {
   const stored = await storedFiles(store)
   const jobs = new Map<string, FoundJob>()
-  for (const path of await yamlJobFiles(folder)) {
+  for (const path of await peek.jobFiles(folder)) {
     const job = await describedBy(path, stored)
     if (!jobs.has(job.name)) jobs.set(job.name, job)
   }
@@ -302,8 +302,8 @@ async function openedJob(path: string) {
   const mistakes: Problem[] = []
   const job = await openJob(path, {}, (mistake) => mistakes.push(mistake))
   /** The mistake where it stands in the file that jobs of the folder share; null where there is none. */
-  const shared = firstMistake(mistakes.filter(isWorkspaceMistake))
-  return { settings: job?.settings ?? null, mistake: firstMistake(mistakes), shared }
+  const shared = mistakeLines.first(mistakes.filter(isWorkspaceMistake))
+  return { settings: job?.settings ?? null, mistake: mistakeLines.first(mistakes), shared }
 }
 
 type OpenedJob = Awaited<ReturnType<typeof openedJob>>
@@ -313,12 +313,12 @@ async function mistakeInQueries(path: string): Promise<string | null> {
   const mistakes: Problem[] = []
   const job = await openJob(path, {}, (mistake) => mistakes.push(mistake))
   if (job !== null) for await (const _ of job.queries());
-  return firstMistake(mistakes)
+  return mistakeLines.first(mistakes)
 }
 
 /** Whether a job file, or a CSV file that it names, was changed after an instant. */
 async function isChangedSince(path: string, instant: number): Promise<boolean> {
-  const files = [path, ...(await csvFilesOf(path))]
+  const files = [path, ...(await peek.csvFiles(path))]
   return files.some((file) => {
     const found = statSync(file, { throwIfNoEntry: false })
     return found === undefined || found.mtimeMs > instant

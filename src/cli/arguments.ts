@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { findOperation } from '../catalog/index.ts'
-import { jobFileNamed } from '../jobfile/files.ts'
+import { jobPlaces } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
@@ -132,12 +132,12 @@ export async function findJob(
 } | null> {
   const isKnown = async (): Promise<boolean> =>
     (await store.jobFile(job)) !== null || (await store.latestRun(job)) !== null
-  const path = existsSync(job) || !(await isKnown()) ? jobFileNamed(job) : null
+  const path = existsSync(job) || !(await isKnown()) ? jobPlaces.named(job) : null
   if (path !== null && statSync(path).isFile()) {
     // Loaded only here: a name needs nothing that reads files.
     const { openJob } = await import('../jobfile/open.ts')
-    const { mistakePrinter } = await import('../jobfile/source.ts')
-    const { report, end } = mistakePrinter(
+    const { mistakeLines } = await import('../jobfile/source.ts')
+    const { report, end } = mistakeLines.printer(
       (line) => terminal.log(line, { level: 'error', code: 2 }),
       verbose === true,
     )

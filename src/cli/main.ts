@@ -1,5 +1,5 @@
 import { Parser } from 'yargs/helpers'
-import { jobFileNamed } from '../jobfile/files.ts'
+import { jobPlaces } from '../jobfile/files.ts'
 import { describeLimit, OutputClosed, RanklineError, UsageError } from '../model/errors.ts'
 import { closestMatch } from '../model/text.ts'
 import { type OptionSpecs, propertyOf } from '../model/values.ts'
@@ -130,7 +130,7 @@ function checked(
 /** The job files, and folders of them, that a command names. */
 function namedFiles({ job }: Readonly<Record<string, unknown>>): readonly string[] {
   const named = Array.isArray(job) ? job : [job]
-  return named.flatMap((one) => (typeof one === 'string' ? (jobFileNamed(one) ?? []) : []))
+  return named.flatMap((one) => (typeof one === 'string' ? (jobPlaces.named(one) ?? []) : []))
 }
 
 const passwordShown =

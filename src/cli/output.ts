@@ -59,8 +59,8 @@ export async function refuseOntoJobFiles(
   }
   const file = job === undefined || existsSync(job) ? job : await store.jobFile(job)
   if (file == null || !/\.ya?ml$/i.test(file) || !/\.[ct]sv$/i.test(realpathSync(out))) return
-  const { csvFilesOf } = await import('../jobfile/peek.ts')
-  if ((await csvFilesOf(file)).some(isOut)) refuse(`${out}, from which ${file} reads queries`)
+  const { peek } = await import('../jobfile/peek.ts')
+  if ((await peek.csvFiles(file)).some(isOut)) refuse(`${out}, from which ${file} reads queries`)
 }
 
 function sameFile(one: string, other: string): boolean {

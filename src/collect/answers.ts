@@ -1,4 +1,4 @@
-import { contradiction, localeOf, normaliserVersion, parseAnswer, sent } from '../catalog/answers.ts'
+import { bodies, normaliserVersion, sent } from '../catalog/answers.ts'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import type { Outcome } from '../model/call.ts'
@@ -202,9 +202,9 @@ export function parseStored(
     } {
   try {
     const operation = billableOperation(asked.operation)
-    const parsed = parseAnswer(operation, body, { fetchedAt, ...localeOf(asked.params) })
+    const parsed = bodies.parse(operation, body, { fetchedAt, ...bodies.localeOf(asked.params) })
     if ('reason' in parsed) return parsed
-    const reason = contradiction(operation, asked.page, parsed)
+    const reason = bodies.contradiction(operation, asked.page, parsed)
     if (reason !== null) return { reason, isHole: true }
     return { ...parsed, echoMismatch: echoMismatch(operation, asked, parsed.facts) }
   } catch (error) {

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { ApiClient, FinishedCall } from '../api/client.ts'
 import { nextStepAfter } from '../api/outcomes.ts'
 import { decideRetry } from '../api/retry.ts'
-import { holderOf, listedItems, sent, wrappedFields } from '../catalog/answers.ts'
+import { bodies, sent } from '../catalog/answers.ts'
 import { billableOperation, jobsPoll } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import type { CreditBudget } from '../ledger/budget.ts'
@@ -245,7 +245,7 @@ export function jobIdOf(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | null {
   const fields = sent.fields(sent.json(exactNumbers(body)))
-  const places = fields === null ? [] : [fields, ...wrappedFields(fields)]
+  const places = fields === null ? [] : [fields, ...bodies.wrappedFields(fields)]
   for (const place of places)
     for (const name of idNames) {
       const id = sent.text(place[name])
@@ -268,10 +268,10 @@ function exactNumbers(body: Buffer): Buffer {
 export function jobStateOf(body: Buffer, response: BillableOperation['response']): AsyncJobState {
   const fields = sent.fields(sent.json(body))
   if (fields === null) return 'running'
-  const results = holderOf(fields, response.items)?.[response.items]
+  const results = bodies.holderOf(fields, response.items)?.[response.items]
   // An empty object may mean that the results are not ready yet.
-  if (Array.isArray(results) || (listedItems(results, response)?.length ?? 0) > 0) return 'completed'
-  for (const place of [fields, ...wrappedFields(fields)]) {
+  if (Array.isArray(results) || (bodies.listedItems(results, response)?.length ?? 0) > 0) return 'completed'
+  for (const place of [fields, ...bodies.wrappedFields(fields)]) {
     const status = sent.text(place.status) ?? sent.text(place.state)
     if (status !== null && completedWords.test(status)) return 'completed'
     if (status !== null && failedWords.test(status)) return 'failed'

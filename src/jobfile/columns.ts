@@ -25,7 +25,7 @@ export type ColumnMap = Readonly<Record<string, string>>
 type NamedColumn = readonly [name: string, index: number]
 
 /** Judges rows by the names that are known or mapped. */
-export function headerLook(map: ColumnMap): (cells: readonly string[]) => HeaderScore {
+function headerLook(map: ColumnMap): (cells: readonly string[]) => HeaderScore {
   const mapped = new Set(Object.values(map).map(folded))
   const query = folded(map.query ?? 'query')
   return (cells) => {
@@ -48,7 +48,7 @@ type ColumnMeanings = NonNullable<ReturnType<typeof readColumns>>
 type HeaderReading = Parameters<typeof readColumns>[1]
 
 /** Reads a header row. Every mistake is reported; null means that no row can be read. */
-export function readColumns(
+function readColumns(
   head: TableHead,
   reading: {
     readonly map: ColumnMap
@@ -336,7 +336,7 @@ export type ReadRow = (
 ) => { readonly row: RowToExpand; readonly good: boolean } | null
 
 /** The reader of the rows below a header, for a file that problems call `where`. */
-export function rowReader(
+function rowReader(
   columns: ColumnMeanings,
   plan: Pick<RowToExpand, 'operations' | 'depth' | 'pages'>,
   where: string,
@@ -488,4 +488,11 @@ function labelsOf(columns: ColumnMeanings, cells: readonly string[]): RowToExpan
     if (text.trim() !== '') labels[name] = text
   }
   return labels
+}
+
+/** How columns of tables are read. */
+export const columnReaders = {
+  look: headerLook,
+  read: readColumns,
+  rows: rowReader,
 }

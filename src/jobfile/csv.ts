@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { type CsvError, type InfoRecord, Parser } from 'csv-parse'
 import { encodingOf } from '../model/text.ts'
 import { type InvalidValue, quoted } from '../model/values.ts'
-import { notText } from './files.ts'
+import { yamlTexts } from './files.ts'
 
 /** What can part the cells of a table. */
 const separators = [',', ';', '\t'] as const
@@ -81,7 +81,7 @@ export async function* readCsv(
 ): AsyncGenerator<readonly CsvItem[]> {
   const chunks = readLines(source, seen)
   const { head, done } = await readHead(chunks)
-  const wrong = notText(head)
+  const wrong = yamlTexts.notText(head)
   if (wrong !== null) {
     yield [{ line: null, mistake: wrong }]
     return

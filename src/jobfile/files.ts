@@ -22,7 +22,7 @@ export interface JobText {
 }
 
 /** Whether a text without a name is YAML: its first line that says something is a key, or opens a map. All else is CSV. */
-export function isYamlMap(bytes: Buffer): boolean {
+function isYamlMap(bytes: Buffer): boolean {
   const start = toUtf8(bytes.subarray(0, 64 * 1024))
     .toString('utf8')
     .replace(/^\ufeff/, '')
@@ -31,7 +31,7 @@ export function isYamlMap(bytes: Buffer): boolean {
 }
 
 /** Why a text cannot be read as YAML; null where it can. */
-export function yamlTextMistake({ bytes }: JobText): InvalidValue | null {
+function yamlTextMistake({ bytes }: JobText): InvalidValue | null {
   return bytes.length > maxYaml ? yamlTooLarge : null
 }
 
@@ -73,7 +73,7 @@ async function nearlyNamed(
 }
 
 /** The path of a CSV file that a job file names: relative to the job file, or absolute. */
-export function fromJobFile(jobFile: string, named: string): string {
+function fromJobFile(jobFile: string, named: string): string {
   return path.isAbsolute(named) ? named : path.join(path.dirname(jobFile), named)
 }
 
@@ -87,7 +87,7 @@ export function unreadable({ code, message }: NodeJS.ErrnoException): InvalidVal
 }
 
 /** The text of a YAML file; null where it is not UTF-8, which is reported with its line. */
-export function yamlText(written: Buffer, where: string, report: Report): string | null {
+function yamlText(written: Buffer, where: string, report: Report): string | null {
   const bytes = toUtf8(written)
   const wrong = notText(bytes)
   if (wrong !== null) report({ where, line: null, column: null, ...wrong })
@@ -128,7 +128,7 @@ const signatures: readonly { readonly bytes: readonly number[]; readonly mistake
 ]
 
 /** Why a file that begins with these bytes is not UTF-8 text; null where it may be. */
-export function notText(start: Buffer): InvalidValue | null {
+function notText(start: Buffer): InvalidValue | null {
   const found = signatures.find(({ bytes }) => bytes.every((byte, index) => start[index] === byte))
   if (found !== undefined) return found.mistake
   if (start.subarray(0, 1000).includes(0))
@@ -146,7 +146,7 @@ export const workspaceFile = 'rankline.yaml'
  *
  * @param isHere whether a folder of ours holds what is sought
  */
-export function upwardFrom(folder: string, isHere: (folder: string) => boolean): string | null {
+function upwardFrom(folder: string, isHere: (folder: string) => boolean): string | null {
   const owners = ownersFor(folder)
   for (let here = resolve(folder); ; here = dirname(here)) {
     if (isHere(here)) return here
@@ -158,7 +158,7 @@ export function upwardFrom(folder: string, isHere: (folder: string) => boolean):
 }
 
 /** The same for a file of that name, which may be no folder. */
-export function folderOfFile(name: string, folder: string): string | null {
+function folderOfFile(name: string, folder: string): string | null {
   const owners = ownersFor(folder)
   let isStart = true
   return upwardFrom(folder, (here) => {
@@ -171,7 +171,7 @@ export function folderOfFile(name: string, folder: string): string | null {
 }
 
 /** The folder of `rankline.yaml` for a job file's folder; that folder itself where there is none. */
-export function workspaceFolder(folder: string): string {
+function workspaceFolder(folder: string): string {
   const found = folderOfFile(workspaceFile, folder)
   return found === null || found === resolve(folder) ? folder : shownPath(found)
 }
@@ -182,14 +182,14 @@ export const tableExtensions: readonly string[] = ['.csv', '.tsv', '.txt']
 const jobExtensions: readonly string[] = ['.yaml', '.yml', ...tableExtensions]
 
 /** The file or folder of jobs that was named, with or without its ending; null where there is none. */
-export function jobFileNamed(text: string): string | null {
+function jobFileNamed(text: string): string | null {
   if (existsSync(text)) return text
   const found = jobExtensions.find((ending) => existsSync(`${text}${ending}`))
   return found === undefined ? null : `${text}${found}`
 }
 
 /** Whether a path is a folder. False where it cannot be looked at: the reader then reports why. */
-export function isFolder(path: string): boolean {
+function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()
   } catch {
@@ -198,7 +198,7 @@ export function isFolder(path: string): boolean {
 }
 
 /** A path as a user of the working folder would write it. */
-export function shownPath(path: string): string {
+function shownPath(path: string): string {
   const short = relative('', path) || '.'
   return short.startsWith('..') ? resolve(path) : short
 }
@@ -219,4 +219,23 @@ function stated(path: string): Stats | null {
   } catch {
     return null
   }
+}
+
+/** Where job files and their workspaces lie. */
+export const jobPlaces = {
+  shown: shownPath,
+  upwardFrom,
+  folderOf: folderOfFile,
+  isFolder,
+  fromJobFile,
+  named: jobFileNamed,
+  workspaceFolder,
+}
+
+/** What is read as YAML. */
+export const yamlTexts = {
+  of: yamlText,
+  mistakeIn: yamlTextMistake,
+  isMap: isYamlMap,
+  notText,
 }

@@ -9,25 +9,16 @@ import type { JobOptions, JobSettings, Problem, Target } from '../model/job.ts'
 import type { JobQuery } from '../model/query.ts'
 import { count, groupedBy, hasMarks } from '../model/text.ts'
 import { type InvalidValue, queryText, quoted } from '../model/values.ts'
-import { type ColumnMap, headerLook, type ReadRow, readColumns, rowReader } from './columns.ts'
+import { type ColumnMap, columnReaders, type ReadRow } from './columns.ts'
 import type { ByteSource, TableHead } from './csv.ts'
-import {
-  fileMistake,
-  fromJobFile,
-  isYamlMap,
-  type JobText,
-  tableExtensions,
-  unreadable,
-  yamlText,
-  yamlTextMistake,
-} from './files.ts'
+import { fileMistake, type JobText, jobPlaces, tableExtensions, unreadable, yamlTexts } from './files.ts'
 import { readMap, readValue } from './issues.ts'
 import { paramReaders, queryExpander, type RowToExpand } from './params.ts'
 import { operationName, readNotes, schemas } from './schema.ts'
 import { type JobPlan, optionPosition, readSettings } from './settings.ts'
 import {
-  inFileOrder,
   isMap,
+  mistakeLines,
   type Notice,
   type Path,
   partAt,
@@ -62,13 +53,13 @@ export async function openJob(job: FileOrText, options: JobOptions, report: Repo
   const shared = await readWorkspace(path.dirname(file), report)
   if (shared === null) return null
   const yaml = isYaml(job) ? await bytesOf(job) : null
-  const { take, release } = inFileOrder(report)
+  const { take, release } = mistakeLines.inFileOrder(report)
   const reported = new Set<string>()
   const first: Report = (problem) => {
     reported.add(placeOf(problem))
     take(problem)
   }
-  const text = yaml === null ? null : yamlText(yaml, file, first)
+  const text = yaml === null ? null : yamlTexts.of(yaml, file, first)
   const source: Source | null = text === null ? null : parseYaml(text, file, first)
   if (yaml !== null && source === null) {
     release()
@@ -143,7 +134,7 @@ export async function openJob(job: FileOrText, options: JobOptions, report: Repo
 async function notesOf({ notesFile }: JobPlan, jobFile: string, report: Report) {
   if (notesFile === null) return null
   const { name, at } = notesFile
-  const file = fromJobFile(jobFile, name)
+  const file = jobPlaces.fromJobFile(jobFile, name)
   const mistake = await fileMistake(file, tableExtensions)
   if (mistake === null) return await readNotes(file, report)
   report({ ...at, message: `${file} cannot be read: ${mistake.message}`, fix: mistake.fix })
@@ -157,7 +148,7 @@ const notAJob: InvalidValue = {
 
 async function jobMistake(job: FileOrText): Promise<InvalidValue | null> {
   if (typeof job === 'string') return isWorkspaceFile(job) ? notAJob : await fileMistake(job)
-  return isYaml(job) ? yamlTextMistake(job) : null
+  return isYaml(job) ? yamlTexts.mistakeIn(job) : null
 }
 
 async function bytesOf(job: FileOrText): Promise<Buffer> {
@@ -178,7 +169,7 @@ function placeOf({ where, line, column }: Problem): string {
 function isYaml(job: FileOrText): boolean {
   const file = pathOf(job)
   if (file !== null) return /^\.ya?ml$/i.test(path.extname(file))
-  return typeof job !== 'string' && isYamlMap(job.bytes)
+  return typeof job !== 'string' && yamlTexts.isMap(job.bytes)
 }
 
 /** The job file; null for a text that never had one. */
@@ -259,14 +250,14 @@ async function* readEntries(
   seen: (chunk: Buffer) => void,
 ): AsyncGenerator<readonly JobQuery[]> {
   const { plan, expand, report } = reading
-  const { take, release } = inFileOrder(report)
+  const { take, release } = mistakeLines.inFileOrder(report)
   for (const index of entriesOf(source).keys()) {
     const entry = readEntry(plan, source, index, take)
     const queries = entry !== null && 'row' in entry ? expand(entry.row, take) : []
     const good = release() === 0
     if (good && queries.length > 0) yield queries
     if (entry === null || 'row' in entry) continue
-    const file = fromJobFile(reading.file, entry.file)
+    const file = jobPlaces.fromJobFile(reading.file, entry.file)
     const mistake = await fileMistake(file, tableExtensions)
     const map = { ...entry.columns, ...plan.columns }
     if (mistake === null) yield* readTable(reading, { file, source: file, map }, seen)
@@ -294,7 +285,7 @@ async function* readTable(
   // What reads a job without its queries needs no parser of tables.
   const { readCsv } = await import('./csv.ts')
   const batches = readCsv(source, seen, {
-    score: headerLook(map),
+    score: columnReaders.look(map),
     mayBeList: /\.txt$/i.test(file),
     textsAreMapped: map.query !== undefined,
   })
@@ -329,14 +320,14 @@ function openRows(
   { file, map }: Pick<Parameters<typeof readTable>[1], 'file' | 'map'>,
   head: TableHead,
 ): ReadRow | null {
-  const columns = readColumns(head, {
+  const columns = columnReaders.read(head, {
     map,
     operations: plan.operations,
     inYaml: source !== null,
     report: (mistake) => report({ where: file, line: head.line, column: null, ...mistake }),
     notice: (message, inRuns) => notice({ text: `${file}: ${message}`, inRuns }),
   })
-  return columns === null ? null : rowReader(columns, plan, file)
+  return columns === null ? null : columnReaders.rows(columns, plan, file)
 }
 
 function readRow(

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { JobSettings } from '../model/job.ts'
-import { fileMistake, fromJobFile, yamlText } from './files.ts'
+import { fileMistake, jobPlaces, yamlTexts } from './files.ts'
 import { variable } from './issues.ts'
 import { entriesOf } from './open.ts'
 import { isMap, type Report, type Source, type Tree } from './source.ts'
@@ -11,14 +11,14 @@ import { parseYaml } from './yaml.ts'
 // Parts of a job file, whatever mistakes the rest of it has.
 
 /** The CSV files that a YAML job file names; none where it cannot be read. */
-export async function csvFilesOf(file: string): Promise<readonly string[]> {
+async function csvFilesOf(file: string): Promise<readonly string[]> {
   return (await entriesIn(file)).flatMap((entry) =>
-    isMap(entry) && typeof entry.file === 'string' ? [fromJobFile(file, entry.file)] : [],
+    isMap(entry) && typeof entry.file === 'string' ? [jobPlaces.fromJobFile(file, entry.file)] : [],
   )
 }
 
 /** Whether a query of a YAML job file says how often it is due. */
-export async function hasQueryWithEvery(file: string): Promise<boolean> {
+async function hasQueryWithEvery(file: string): Promise<boolean> {
   return (await entriesIn(file)).some((entry) => isMap(entry) && entry.every != null)
 }
 
@@ -47,7 +47,7 @@ async function entriesIn(file: string): Promise<readonly Tree[]> {
 
 async function sourceOf(file: string): Promise<Source | null> {
   if ((await fileMistake(file)) !== null) return null
-  const text = yamlText(await readFile(file), file, ignore)
+  const text = yamlTexts.of(await readFile(file), file, ignore)
   return text === null ? null : parseYaml(text, file, ignore)
 }
 
@@ -55,7 +55,7 @@ async function sourceOf(file: string): Promise<Source | null> {
 const hasQueries = /^["']?queries["']?\s*:/m
 
 /** YAML files of a folder that are jobs, in alphabetical order; none that are hidden. */
-export async function yamlJobs(folder: string): Promise<
+async function yamlJobs(folder: string): Promise<
   readonly {
     readonly file: string
     /** Null where it cannot be read. */
@@ -79,6 +79,14 @@ async function textOf(file: string): Promise<string | null> {
 }
 
 /** Job files of a folder, whether they say when they are due or not; those that cannot be read are among them. */
-export async function yamlJobFiles(folder: string): Promise<readonly string[]> {
+async function yamlJobFiles(folder: string): Promise<readonly string[]> {
   return (await yamlJobs(folder)).map(({ file }) => file)
+}
+
+/** What a job file says at first sight. */
+export const peek = {
+  csvFiles: csvFilesOf,
+  jobFiles: yamlJobFiles,
+  jobs: yamlJobs,
+  hasQueryWithEvery,
 }

@@ -16,13 +16,13 @@ export interface Notice {
 export type FilePosition = Pick<Problem, 'where' | 'line' | 'column'>
 
 /** The line that a person reads: `file:line[:column]: what; instead`. */
-export function formatProblem({ where, line, column, message, fix }: Problem): string {
+function formatProblem({ where, line, column, message, fix }: Problem): string {
   const place = [where, line, column].filter((part) => part !== null).join(':')
   return `${place}: ${message}; ${fix}`
 }
 
 /** The first mistake, and how many more there are, in one line. */
-export function firstMistake([first, ...others]: readonly Problem[]): string | null {
+function firstMistake([first, ...others]: readonly Problem[]): string | null {
   if (first === undefined) return null
   return `${formatProblem(first)}${others.length === 0 ? '' : `, and ${count(others.length, 'mistake')} more`}`
 }
@@ -31,7 +31,7 @@ export function firstMistake([first, ...others]: readonly Problem[]): string | n
 const mostPrinted = 20
 
 /** Prints each mistake of a file as one line: the first ones and the number of the others, or `all`. */
-export function mistakePrinter(print: (line: string) => void, all: boolean) {
+function mistakePrinter(print: (line: string) => void, all: boolean) {
   let mistakes = 0
   return {
     report: (problem: Problem): void => {
@@ -50,7 +50,7 @@ export function mistakePrinter(print: (line: string) => void, all: boolean) {
 }
 
 /** Collects mistakes and reports them in the order of their places, those without a line last. */
-export function inFileOrder(report: Report): { readonly take: Report; readonly release: () => number } {
+function inFileOrder(report: Report): { readonly take: Report; readonly release: () => number } {
   let taken: Problem[] = []
   return {
     take: (problem) => taken.push(problem),
@@ -98,4 +98,12 @@ export function partAt(tree: Tree, path: Path): Tree | undefined {
 /** Whether a part of a tree is a map. */
 export function isMap(tree: Tree | undefined): tree is TreeMap {
   return typeof tree === 'object' && tree !== null && !Array.isArray(tree)
+}
+
+/** Mistakes as people read them. */
+export const mistakeLines = {
+  printer: mistakePrinter,
+  first: firstMistake,
+  format: formatProblem,
+  inFileOrder,
 }

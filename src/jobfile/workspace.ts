@@ -9,11 +9,11 @@ import * as settings from '../model/job.ts'
 import type { Channel, Workspace } from '../model/settings.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
 import { type InvalidValue, plainText, quoted, type ReadResult } from '../model/values.ts'
-import { fileMistake, workspaceFile, workspaceFolder, yamlText } from './files.ts'
+import { fileMistake, jobPlaces, workspaceFile, yamlTexts } from './files.ts'
 import { later, mapSchema, readMap, type SchemaResult, scalar, strict, variable } from './issues.ts'
 import { paramReaders } from './params.ts'
 import { schemas } from './schema.ts'
-import { inFileOrder, type Path, partAt, type Report, type Source, type Tree } from './source.ts'
+import { mistakeLines, type Path, partAt, type Report, type Source, type Tree } from './source.ts'
 import { inFile, readTargets, siteKey } from './targets.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -41,12 +41,12 @@ export async function readWorkspace(
   /** As it stands on disk; empty where there is none. */
   readonly bytes: Buffer
 } | null> {
-  const folder = workspaceFolder(from)
+  const folder = jobPlaces.workspaceFolder(from)
   const file = path.join(folder, workspaceFile)
-  const { take, release } = inFileOrder(report)
+  const { take, release } = mistakeLines.inFileOrder(report)
   const bytes = await bytesOf(file, take)
   if (bytes === null) return release() > 0 ? null : emptyWorkspace(folder)
-  const text = yamlText(bytes, file, take)
+  const text = yamlTexts.of(bytes, file, take)
   const source = text === null ? null : parseYaml(text, file, take, words)
   if (source === null) {
     release()

@@ -6,7 +6,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { exitCodes, type Run } from '../model/run.ts'
 import { duration, shellWord, shortKey } from '../model/text.ts'
 import { type Clock, systemClock } from '../model/time.ts'
-import { type App, clocks, lookupDelays, type Machines, outgoing } from '../run/app.ts'
+import { type App, clocks, connections, type Machines, outgoing } from '../run/app.ts'
 import { type CommandOptions, keyHash, type ServiceSettings } from '../run/config.ts'
 import type { Turn } from '../run/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
@@ -84,7 +84,7 @@ export async function openWithMachines({
   await turn.acquire()
   await explained(sync(life.signal), leaseMs)
   const coordination = coordinate({ journal, reached }, { key: hash, coordinator }, turn)
-  const lookups = serviceWith(lookupDelays)
+  const lookups = serviceWith(connections.lookupDelays)
   return {
     store,
     database,

@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../model/time.ts'
-import { type App, createApp, openHttp, readServiceOptions } from '../run/app.ts'
+import { type App, connections } from '../run/app.ts'
 import { type CommandOptions, databasePath, leaseOf, makeDefaultFolder, queueUrl } from '../run/config.ts'
 import type { Turn } from '../run/lock.ts'
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
 export async function openApp(options: CommandOptions, turn: Turn, clock: Clock = systemClock): Promise<App> {
-  const { settings, timeoutMs } = readServiceOptions(options, clock)
+  const { settings, timeoutMs } = connections.readOptions(options, clock)
   const database = databasePath(options)
   makeDefaultFolder(database)
   const { needsMigration } = await import('../store/sqlite/connection/database.ts')
@@ -15,12 +15,12 @@ export async function openApp(options: CommandOptions, turn: Turn, clock: Clock 
   const queue = queueUrl(options)
   // A clock of its own tells no time of this machine.
   const checked = clock === systemClock ? options : null
-  if (queue === null) return createApp({ store, database }, settings, timeoutMs, clock, checked)
+  if (queue === null) return connections.join({ store, database }, settings, timeoutMs, clock, checked)
   const { openWithMachines } = await import('./coordinate.ts')
   return await openWithMachines({
     store,
     database,
-    http: await openHttp(settings, timeoutMs),
+    http: await connections.http(settings, timeoutMs),
     service: settings,
     queue,
     leaseMs: leaseOf(options),

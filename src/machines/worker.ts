@@ -8,7 +8,7 @@ import { RanklineError } from '../model/errors.ts'
 import type { StopCause } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { type Clock, sleep, systemClock } from '../model/time.ts'
-import { connectionsFor } from '../run/app.ts'
+import { connections } from '../run/app.ts'
 import { type CommandOptions, keyHash, version } from '../run/config.ts'
 import { turns } from '../run/lock.ts'
 import type { UsageReading } from '../store/journal.ts'
@@ -105,7 +105,7 @@ export async function runWorker(
   local: Clock = systemClock,
 ): Promise<StopCause | null> {
   const { stop, notice } = settings
-  const { http, service } = await connectionsFor(command)
+  const { http, service } = await connections.ofWorker(command)
   const life = new AbortController()
   try {
     using key = await shareKey(keyHash(service), stop.signal, notice)

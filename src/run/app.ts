@@ -70,7 +70,7 @@ const latestDepartureMs = 500
  * @param stored whether what is stored is read, too; a database that is missing is then not made either. `left-alone` opens none:
  * the calls are in no ledger; of one that is `up-to-date` that has just been seen
  */
-export async function connectFreely(
+async function connectFreely(
   options: CommandOptions,
   { stored }: { readonly stored: StoredUse },
   clock: Clock = systemClock,
@@ -116,7 +116,7 @@ async function openFreely(database: string, stored: StoredUse): Promise<Store> {
  *
  * @param checked what was said of the clock; null where it is not compared with the service's
  */
-export async function createApp(
+async function createApp(
   { store, database }: Pick<App, 'store' | 'database'>,
   settings: ServiceSettings,
   timeoutMs: number,
@@ -161,16 +161,16 @@ export async function createApp(
 }
 
 /** Calls in flight at most; as many connections are opened. */
-export const mostConnections = 256
+const mostConnections = 256
 const defaultTimeoutSeconds = 120
 /** An hour; timers of more than 24 days would fire at once. */
 const longestTimeoutSeconds = 3_600
 
 /** How long free lookups of a command wait where the service asks to be left alone. */
-export const lookupDelays: ServiceDelays = { throttledMs: 90_000, unavailableMs: 10_000 }
+const lookupDelays: ServiceDelays = { throttledMs: 90_000, unavailableMs: 10_000 }
 
 /** Checks what says where the service is, and how long a call may take. */
-export function readServiceOptions(
+function readServiceOptions(
   options: CommandOptions,
   clock: Clock,
 ): { readonly settings: ServiceSettings; readonly timeoutMs: number } {
@@ -193,7 +193,7 @@ function refuseWrongClock(clock: Clock): void {
 }
 
 /** Opens connections to the service; none is made before the first call. */
-export async function openHttp(settings: ServiceSettings, timeoutMs: number): Promise<HttpClient> {
+async function openHttp(settings: ServiceSettings, timeoutMs: number): Promise<HttpClient> {
   const { openHttpClient } = await import('../api/http.ts')
   return openHttpClient({
     origin: new URL(settings.baseUrl).origin,
@@ -206,7 +206,7 @@ export async function openHttp(settings: ServiceSettings, timeoutMs: number): Pr
 }
 
 /** Connections to the service for a process that has no database. */
-export async function connectionsFor(
+async function connectionsFor(
   options: CommandOptions,
 ): Promise<{ readonly http: HttpClient; readonly service: ServiceSettings }> {
   const { settings, timeoutMs } = readServiceOptions(options, systemClock)
@@ -214,7 +214,7 @@ export async function connectionsFor(
 }
 
 /** The proxy that the environment names for an address; null where requests go straight there. Throws a sentence where it is no address. */
-export function chosenProxy(baseUrl: string): HttpProxy | null {
+function chosenProxy(baseUrl: string): HttpProxy | null {
   const proxy = proxyFor(baseUrl, proxyVariables())
   // What it says may hold a password.
   if (proxy === 'unreadable')
@@ -375,4 +375,16 @@ export const clocks = {
   judge: judgeClock,
   gate: clockGate,
   serviceAhead,
+}
+
+/** How a process gets to the service. */
+export const connections = {
+  freely: connectFreely,
+  join: createApp,
+  http: openHttp,
+  readOptions: readServiceOptions,
+  ofWorker: connectionsFor,
+  most: mostConnections,
+  proxy: chosenProxy,
+  lookupDelays,
 }

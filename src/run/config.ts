@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import pkg from '../../package.json' with { type: 'json' }
-import { folderOfFile, isFolder, shownPath, upwardFrom, workspaceFile } from '../jobfile/files.ts'
+import { jobPlaces, workspaceFile } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'
 import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
@@ -254,7 +254,7 @@ let usual: { readonly path: string; readonly note: string | null } | null = null
 
 /** Settings are sought from the folders of these job files, or of these folders, upward; without any, from the working folder. */
 export function workAt(jobFiles: readonly string[], note: (line: string) => void): void {
-  const folders = jobFiles.map((file) => (isFolder(file) ? file : dirname(file)))
+  const folders = jobFiles.map((file) => (jobPlaces.isFolder(file) ? file : dirname(file)))
   place = { folders: folders.length === 0 ? ['.'] : [...new Set(folders)], note }
   usual = null
   dotEnvRead = null
@@ -264,21 +264,21 @@ export function workAt(jobFiles: readonly string[], note: (line: string) => void
 function usualDatabase(): { readonly path: string; readonly note: string | null } {
   const roots = [...new Set(place.folders.map(rootOf))]
   const current = realPath('.')
-  const fileIn = (folder: string): string => shownPath(join(folder, defaultDatabase))
+  const fileIn = (folder: string): string => jobPlaces.shown(join(folder, defaultDatabase))
   const hasDatabase = (folder: string): boolean => existsSync(join(folder, defaultDatabase))
   const [root = current, other] = roots
   if (other !== undefined) {
     const [own] = roots.filter(hasDatabase)
     if (own === undefined) return { path: fileIn(current), note: null }
     throw new UsageError(
-      `These job files belong to several workspaces (${roots.map(shownPath).join(', ')}), and ${fileIn(own)} is the database of one of them. Name the jobs of one workspace at a time, or the database with --db`,
+      `These job files belong to several workspaces (${roots.map(jobPlaces.shown).join(', ')}), and ${fileIn(own)} is the database of one of them. Name the jobs of one workspace at a time, or the database with --db`,
     )
   }
   if (root === current || hasDatabase(root) || !hasDatabase(current))
     return { path: fileIn(root), note: null }
   return {
     path: fileIn(current),
-    note: `The workspace ${shownPath(root)} has no database, so that of the current folder is used: ${fileIn(current)}. To keep it, move it to ${fileIn(root)}, or name it with --db.`,
+    note: `The workspace ${jobPlaces.shown(root)} has no database, so that of the current folder is used: ${fileIn(current)}. To keep it, move it to ${fileIn(root)}, or name it with --db.`,
   }
 }
 
@@ -288,10 +288,10 @@ function usualDatabase(): { readonly path: string; readonly note: string | null 
  */
 function rootOf(folder: string): string {
   const real = realPath(folder)
-  const marked = folderOfFile(workspaceFile, real)
+  const marked = jobPlaces.folderOf(workspaceFile, real)
   if (marked !== null) return marked
   const current = realPath('.')
-  return upwardFrom(real, (at) => at === current || existsSync(join(at, defaultDatabase))) ?? real
+  return jobPlaces.upwardFrom(real, (at) => at === current || existsSync(join(at, defaultDatabase))) ?? real
 }
 
 function realPath(folder: string): string {
@@ -305,12 +305,12 @@ function realPath(folder: string): string {
 /** The folder of `.env`: sought upward from the job files, else from the working folder, where it is put if there is none. */
 function envFolder(): string {
   const [one, other] = envFolders()
-  return (other === undefined ? one : null) ?? folderOfFile(envFile, '.') ?? '.'
+  return (other === undefined ? one : null) ?? jobPlaces.folderOf(envFile, '.') ?? '.'
 }
 
 /** The folders of the job files' own `.env`. */
 function envFolders(): readonly (string | null)[] {
-  return [...new Set(place.folders.map((folder) => folderOfFile(envFile, folder)))]
+  return [...new Set(place.folders.map((folder) => jobPlaces.folderOf(envFile, folder)))]
 }
 
 const envFile = '.env'
@@ -320,7 +320,7 @@ function pathSetting(name: string): string | undefined {
   const value = setting(name)
   const isOfFile = !process.env[name]?.trim() && value !== undefined
   return isOfFile && !isAbsolute(value) && !/^(:memory:$|file:)/i.test(value)
-    ? shownPath(join(envFolder(), value))
+    ? jobPlaces.shown(join(envFolder(), value))
     : value
 }
 
@@ -331,7 +331,7 @@ export function forgetEnvFile(): void {
 
 /** The text of `.env`; null where there is none. */
 export function envFileText(): string | null {
-  return settingsText(shownPath(join(envFolder(), envFile)))
+  return settingsText(jobPlaces.shown(join(envFolder(), envFile)))
 }
 
 /** Settings of rankline that only this shell has: what the system starts would be without them. */
@@ -348,10 +348,12 @@ export function zoneSetting(): string | undefined {
 }
 
 function settingsPlaces(): string {
-  const path = shownPath(join(envFolder(), envFile))
+  const path = jobPlaces.shown(join(envFolder(), envFile))
   if (envFolders().length > 1 && !existsSync(path))
     return 'the environment (job files of several workspaces share no .env)'
-  return isFolder(path) ? `the environment (${path} is a folder here)` : `the environment or into ${path}`
+  return jobPlaces.isFolder(path)
+    ? `the environment (${path} is a folder here)`
+    : `the environment or into ${path}`
 }
 
 /** The text of `.env`; null where there is no such file. Some keep a folder of that name for another program. */

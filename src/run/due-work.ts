@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { type JobFile, openJob } from '../jobfile/open.ts'
-import { hasQueryWithEvery, yamlJobs } from '../jobfile/peek.ts'
+import { peek } from '../jobfile/peek.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import { type FinishReason, isComplete, isStoppedFromOutside } from '../model/run.ts'
@@ -319,10 +319,10 @@ async function isScheduled({ settings, queries }: JobFile): Promise<boolean> {
  */
 async function dueJobFiles(folder: string): Promise<readonly string[]> {
   const due: string[] = []
-  for (const { file, text } of await yamlJobs(folder)) {
+  for (const { file, text } of await peek.jobs(folder)) {
     const job = await openJob(file, {}, () => {})
     const isDue = job === null ? saysWhen.test(text ?? '') : await isScheduled(job)
-    if (isDue || (await hasQueryWithEvery(file))) due.push(file)
+    if (isDue || (await peek.hasQueryWithEvery(file))) due.push(file)
   }
   if (due.length > 0) return due
   throw new UsageError(

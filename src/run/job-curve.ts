@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fromJobFile } from '../jobfile/files.ts'
+import { jobPlaces } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import { defaultCurve, parseCtr } from '../report/ctr.ts'
@@ -26,7 +26,7 @@ async function curveOfJob(
 ): Promise<CtrCurve> {
   const { ctr = null, file } = settings ?? (await newestRun(store, job, date))?.settings ?? {}
   if (ctr === null || ctr === 'default') return defaultCurve
-  if (ctr !== 'own') return readCurve(fromJobFile(file ?? '', ctr))
+  if (ctr !== 'own') return readCurve(jobPlaces.fromJobFile(file ?? '', ctr))
   if (!store.hasClicks()) return defaultCurve
   const { ownCurve } = await import('../report/requests/measured-clicks.ts')
   const { history } = await rankedJob(store, job, { date, targets: settings?.targets })

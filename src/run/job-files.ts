@@ -4,9 +4,9 @@ import { buffer } from 'node:stream/consumers'
 import { setFlagsFromString } from 'node:v8'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
-import { type JobText, unreadable, workspaceFile, workspaceFolder } from '../jobfile/files.ts'
+import { type JobText, jobPlaces, unreadable, workspaceFile } from '../jobfile/files.ts'
 import type { JobFile } from '../jobfile/open.ts'
-import { firstMistake, mistakePrinter, type Notice, type Report } from '../jobfile/source.ts'
+import { mistakeLines, type Notice, type Report } from '../jobfile/source.ts'
 import { UsageError } from '../model/errors.ts'
 import { type JobOptions, type JobSettings, noFile, type Problem, removedJob } from '../model/job.ts'
 import { canonicalParams, type JobQuery, type PlannedQuery, queryKey } from '../model/query.ts'
@@ -110,7 +110,7 @@ export async function stageJobs(
   const named: JobSettings[] = []
   for (const path of paths) {
     const mistakes: Problem[] = []
-    const { report: print, end } = mistakePrinter(log, options.verbose === true)
+    const { report: print, end } = mistakeLines.printer(log, options.verbose === true)
     const report: Report = (mistake) => {
       mistakes.push(mistake)
       print(mistake)
@@ -169,7 +169,7 @@ export async function openJobs(
   const paths = jobPaths(options)
   if ((await brokenWorkspaces(paths, { log, all: options.verbose === true })).size > 0) return null
   for (const path of paths) {
-    const { report, end } = mistakePrinter(log, options.verbose === true)
+    const { report, end } = mistakeLines.printer(log, options.verbose === true)
     const file = await openNamed(path, options, log, report)
     end()
     if (file !== null) jobs.push(file.settings)
@@ -314,7 +314,7 @@ async function openWorkspace(folder: string): Promise<Workspace> {
   const mistakes: Problem[] = []
   const read = await readWorkspace(folder, (mistake) => mistakes.push(mistake))
   if (read !== null) return read.workspace
-  throw new UsageError(firstMistake(mistakes) ?? `${folder} cannot be read`)
+  throw new UsageError(mistakeLines.first(mistakes) ?? `${folder} cannot be read`)
 }
 
 /** The workspace that a job file is in; that of the working folder for a job that has no file. */
@@ -327,12 +327,12 @@ async function brokenWorkspaces(
   jobFiles: readonly string[],
   { log, all }: { readonly log: (line: string) => void; readonly all: boolean },
 ): Promise<ReadonlyMap<string, readonly Problem[]>> {
-  const named = jobFiles.map((file) => workspaceFolder(folderOf(file)))
+  const named = jobFiles.map((file) => jobPlaces.workspaceFolder(folderOf(file)))
   const folders = new Map(named.map((folder) => [resolve(folder), folder]))
   const broken = new Map<string, readonly Problem[]>()
   for (const [path, folder] of folders) {
     const mistakes: Problem[] = []
-    const { report, end } = mistakePrinter(log, all)
+    const { report, end } = mistakeLines.printer(log, all)
     await readWorkspace(folder, (mistake) => {
       mistakes.push(mistake)
       report(mistake)
@@ -344,7 +344,7 @@ async function brokenWorkspaces(
 
 /** The whole path of the workspace of a job file; that of the working folder for a job that has none. */
 function workspacePath(jobFile: string): string {
-  return resolve(workspaceFolder(folderOf(jobFile)))
+  return resolve(jobPlaces.workspaceFolder(folderOf(jobFile)))
 }
 
 function folderOf(jobFile: string): string {

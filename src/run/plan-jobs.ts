@@ -13,7 +13,7 @@ import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
 import type { EditedQueries } from '../store/sqlite/planning/planned.ts'
 import type { PlannedJob } from '../store/sqlite/planning/staging.ts'
-import { type App, lookupDelays } from './app.ts'
+import { type App, connections } from './app.ts'
 import type { StagedJob } from './job-files.ts'
 
 /** A job of a command as it would be planned, with what becomes of it. */
@@ -131,7 +131,7 @@ export async function accountOf({
         keyHash,
         random: Math.random,
         signal: stopSignal().signal,
-        maxThrottlingMs: lookupDelays.throttledMs,
+        maxThrottlingMs: connections.lookupDelays.throttledMs,
       },
       null,
     )

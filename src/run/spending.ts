@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { workspaceFolder } from '../jobfile/files.ts'
+import { jobPlaces } from '../jobfile/files.ts'
 import type { BudgetStanding } from '../ledger/budget.ts'
 import { countLimits, limitsOf, limitsOfJob, type PeriodLimit } from '../ledger/period-limits.ts'
 import { RanklineError } from '../model/errors.ts'
@@ -50,7 +50,7 @@ function isIn(folder: string, file: string): boolean {
 
 /** The workspace of a job file: all that lies below its folder shares the limits. */
 function folderOf(file: string): string {
-  return resolve(workspaceFolder(file === noFile ? '.' : dirname(file)))
+  return resolve(jobPlaces.workspaceFolder(file === noFile ? '.' : dirname(file)))
 }
 
 function limitsIn(

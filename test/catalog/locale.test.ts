@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { completed, localeOf } from '../../src/catalog/answers.ts'
+import { bodies, completed } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { testTable } from '../support/test-table.ts'
 
@@ -14,7 +14,7 @@ testTable([
   [{ cc: 'fr' }, null, 'fr'],
   [{ hl: null, gl: [] }, null, null],
 ])('%j asks for the language %s and the country %s', (params, language, country) => {
-  expect(localeOf(params)).toEqual({ language, country })
+  expect(bodies.localeOf(params)).toEqual({ language, country })
 })
 
 test('an echo says what the call left open, and nothing else', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { parseAnswer } from '../../src/catalog/answers.ts'
+import { bodies } from '../../src/catalog/answers.ts'
 import { billableOperations } from '../../src/catalog/index.ts'
 import type { BillableOperation, ReadingContext } from '../../src/catalog/operation.ts'
 import type { ParsedAnswer } from '../../src/model/result.ts'
@@ -21,7 +21,7 @@ function goodBody(operation: BillableOperation): Body {
 }
 
 function read(operation: BillableOperation, body: unknown, from: ReadingContext = context): ParsedAnswer {
-  const understood = parseAnswer(operation, Buffer.from(JSON.stringify(body)), from)
+  const understood = bodies.parse(operation, Buffer.from(JSON.stringify(body)), from)
   if ('reason' in understood) throw new Error(understood.reason)
   return understood
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { parseAnswer } from '../../src/catalog/answers.ts'
+import { bodies } from '../../src/catalog/answers.ts'
 import { billableOperations } from '../../src/catalog/index.ts'
 import type { BillableOperation } from '../../src/catalog/operation.ts'
 import { testTable } from '../support/test-table.ts'
@@ -97,7 +97,7 @@ each('%s: a body is understood from its bytes as from its value, or the reason i
       ),
       (body) => {
         const text = JSON.stringify(body)
-        const understood = parseAnswer(operation, Buffer.from(text), context)
+        const understood = bodies.parse(operation, Buffer.from(text), context)
         if ('reason' in understood)
           expect(understood.reason).toMatch(/^('\w+' of )?the answer (is not|has no)|is not a list$/)
         else expect(understood).toEqual(operation.normalise(JSON.parse(text), context))
@@ -110,7 +110,7 @@ each('%s: a body is understood from its bytes as from its value, or the reason i
 each('%s: no bytes make it throw', (_, operation) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-      expect(parseAnswer(operation, Buffer.from(bytes), context)).toBeTypeOf('object')
+      expect(bodies.parse(operation, Buffer.from(bytes), context)).toBeTypeOf('object')
     }),
     runs,
   )

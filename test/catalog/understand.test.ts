@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { contradiction, parseAnswer } from '../../src/catalog/answers.ts'
+import { bodies } from '../../src/catalog/answers.ts'
 import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
 import { testTable } from '../support/test-table.ts'
 import { aResult, facts } from './results.ts'
@@ -8,7 +8,7 @@ const context = { fetchedAt: Date.parse('2026-03-31T12:00:00Z'), language: 'en',
 const search = billableOperation('alpha.search')
 
 const read = (body: string | Buffer, operation = search) =>
-  parseAnswer(operation, Buffer.from(body as string), context)
+  bodies.parse(operation, Buffer.from(body as string), context)
 
 testTable<[string, string, string]>([
   ['nothing', '', 'the answer is not JSON (it is empty)'],
@@ -118,7 +118,7 @@ test('of a long body only the beginning is quoted', () => {
 })
 
 test('bytes that are no text are no answer', () => {
-  expect(parseAnswer(search, Buffer.from([0xff, 0xfe, 0x00]), context)).toHaveProperty('reason')
+  expect(bodies.parse(search, Buffer.from([0xff, 0xfe, 0x00]), context)).toHaveProperty('reason')
 })
 
 testTable([
@@ -193,7 +193,10 @@ test('what is nested beyond measure is kept as far as it can be read again', () 
 test('dates are told by the instant that the answer came', () => {
   const body = '{"organic_results":[{"date":"1 day ago"}]}'
   const news = (at: string) =>
-    parseAnswer(billableOperation('alpha.news'), Buffer.from(body), { ...context, fetchedAt: Date.parse(at) })
+    bodies.parse(billableOperation('alpha.news'), Buffer.from(body), {
+      ...context,
+      fetchedAt: Date.parse(at),
+    })
   expect(news('2026-03-01T00:00:00Z')).toMatchObject({
     results: [{ news: { publishedAt: '2026-02-28T00:00:00.000Z' } }],
   })
@@ -254,7 +257,7 @@ testTable<[string, number, object, string | null]>([
 ])('a page that is %s (page %i, %j) contradicts itself: %j', (_, page, body, reason) => {
   const parsed = read(JSON.stringify({ organic_results: [], ...body }))
   if ('reason' in parsed) throw new Error(parsed.reason)
-  expect(contradiction(search, page, parsed)).toBe(reason)
+  expect(bodies.contradiction(search, page, parsed)).toBe(reason)
 })
 
 testTable(billableOperations.map((operation) => [operation.name, operation] as const))(

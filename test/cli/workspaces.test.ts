@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/pro
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { folderOfFile } from '../../src/jobfile/files.ts'
+import { jobPlaces } from '../../src/jobfile/files.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { workspace } from '../support/rankline.ts'
 
@@ -99,20 +99,20 @@ test('what is sought upward ends at the home folder, at a folder or file of some
   const deep = join(top, 'a/b')
   await mkdir(deep, { recursive: true })
   await writeFile(join(top, 'rankline.yaml'), '')
-  expect(folderOfFile('rankline.yaml', deep)).toBe(top)
-  expect(folderOfFile('rankline.yaml', join(deep, 'gone/long/ago'))).toBe(top)
-  expect(folderOfFile('nothing.yaml', deep)).toBeNull()
-  expect(folderOfFile('a', deep)).toBeNull()
-  expect(folderOfFile('rankline.yaml', dirname(homedir()))).toBeNull()
+  expect(jobPlaces.folderOf('rankline.yaml', deep)).toBe(top)
+  expect(jobPlaces.folderOf('rankline.yaml', join(deep, 'gone/long/ago'))).toBe(top)
+  expect(jobPlaces.folderOf('nothing.yaml', deep)).toBeNull()
+  expect(jobPlaces.folderOf('a', deep)).toBeNull()
+  expect(jobPlaces.folderOf('rankline.yaml', dirname(homedir()))).toBeNull()
   await chmod(join(top, 'a'), 0o777)
-  expect(folderOfFile('rankline.yaml', deep)).toBeNull()
+  expect(jobPlaces.folderOf('rankline.yaml', deep)).toBeNull()
   await chmod(join(top, 'a'), 0o755)
   if (process.getuid?.() !== 0) return
   const stranger = 54_321
   await chown(join(top, 'rankline.yaml'), stranger, stranger)
-  expect(folderOfFile('rankline.yaml', deep)).toBeNull()
-  expect(folderOfFile('rankline.yaml', top)).toBe(top)
+  expect(jobPlaces.folderOf('rankline.yaml', deep)).toBeNull()
+  expect(jobPlaces.folderOf('rankline.yaml', top)).toBe(top)
   await chown(join(top, 'rankline.yaml'), 0, 0)
   await chown(join(top, 'a'), stranger, stranger)
-  expect(folderOfFile('rankline.yaml', deep)).toBeNull()
+  expect(jobPlaces.folderOf('rankline.yaml', deep)).toBeNull()
 })

@@ -1,9 +1,9 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isFolder, isYamlMap } from '../../src/jobfile/files.ts'
+import { jobPlaces, yamlTexts } from '../../src/jobfile/files.ts'
 import { openJob } from '../../src/jobfile/open.ts'
-import { formatProblem } from '../../src/jobfile/source.ts'
+import { mistakeLines } from '../../src/jobfile/source.ts'
 import { testTable } from '../support/test-table.ts'
 import { folderOf, readIn, readJob } from './reading.ts'
 
@@ -31,7 +31,7 @@ describe('the path', () => {
 
   test('what is no regular file is told', async () => {
     const problems: string[] = []
-    await openJob('/dev/null', {}, (problem) => problems.push(formatProblem(problem)))
+    await openJob('/dev/null', {}, (problem) => problems.push(mistakeLines.format(problem)))
     expect(problems).toEqual(['/dev/null: this is not a regular file; save it as a file first'])
   })
 })
@@ -121,12 +121,12 @@ testTable<[string, boolean]>([
   ['- a\n- b\n', false],
   ['', false],
 ])('%j is YAML: %s', (text, yaml) => {
-  expect(isYamlMap(Buffer.from(text))).toBe(yaml)
+  expect(yamlTexts.isMap(Buffer.from(text))).toBe(yaml)
 })
 
 test('what cannot be looked at is no folder', async () => {
   const folder = await folderOf({})
   const loop = path.join(folder, 'loop.yaml')
   await symlink('loop.yaml', loop)
-  expect([folder, loop, 'x'.repeat(5_000)].map(isFolder)).toEqual([true, false, false])
+  expect([folder, loop, 'x'.repeat(5_000)].map(jobPlaces.isFolder)).toEqual([true, false, false])
 })

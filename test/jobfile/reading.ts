@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
 import { openJob } from '../../src/jobfile/open.ts'
-import { formatProblem } from '../../src/jobfile/source.ts'
+import { mistakeLines } from '../../src/jobfile/source.ts'
 import type { JobOptions, JobSettings } from '../../src/model/job.ts'
 import type { JobQuery } from '../../src/model/query.ts'
 
@@ -41,7 +41,7 @@ export async function readJob(files: Files, flags: JobOptions = {}): Promise<Rea
 export async function readIn(folder: string, name: string, flags: JobOptions = {}): Promise<ReadJob> {
   const problems: string[] = []
   const job = await openJob(path.join(folder, name), flags, (problem) =>
-    problems.push(formatProblem(problem).replaceAll(`${folder}${path.sep}`, '')),
+    problems.push(mistakeLines.format(problem).replaceAll(`${folder}${path.sep}`, '')),
   )
   const queries: JobQuery[] = []
   if (job !== null) for await (const query of job.queries()) queries.push(query)

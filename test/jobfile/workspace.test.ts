@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { formatProblem } from '../../src/jobfile/source.ts'
+import { mistakeLines } from '../../src/jobfile/source.ts'
 import { readWorkspace } from '../../src/jobfile/workspace.ts'
 import type { JobOptions } from '../../src/model/job.ts'
 import { noBudget } from '../run/build.ts'
@@ -25,7 +25,7 @@ async function read(text: string | null, name = 'rankline.yaml') {
   const folder = await folderOf(text === null ? {} : { [name]: text })
   const problems: string[] = []
   const file = await readWorkspace(folder, (problem) =>
-    problems.push(formatProblem(problem).replaceAll(`${folder}${path.sep}`, '')),
+    problems.push(mistakeLines.format(problem).replaceAll(`${folder}${path.sep}`, '')),
   )
   return { workspace: file?.workspace ?? null, problems, folder }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { letterOf } from '../../src/unattended/channels/letter.ts'
+import { letters } from '../../src/unattended/channels/letter.ts'
 import { type Incident, type ScheduledHistory, scheduled } from '../support/scheduled-year.ts'
 
 // Two weeks of forty jobs that run every morning, with one trouble after the other.
@@ -92,7 +92,7 @@ describe('a fortnight of forty jobs with troubles', { timeout: 600_000 }, () => 
   test('each cause is one message when it begins and one when it is over, to each channel', () => {
     const mails = history.told.map((told) => {
       if (told.type !== 'rankline.alerts') return told.type
-      const { subject } = letterOf({ kind: 'alerts', message: told.data })
+      const { subject } = letters.of({ kind: 'alerts', message: told.data })
       const { jobs: named, state } = told.data.alerts[0] ?? {}
       return `${told.timestamp.slice(0, 10)} ${state} ${named?.length}: ${subject}`
     })

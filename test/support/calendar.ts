@@ -7,7 +7,7 @@ import { stopSignal } from '../../src/collect/stop.ts'
 import { groupedBy } from '../../src/model/text.ts'
 import { type Clock, systemClock } from '../../src/model/time.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
-import { createApp as connect } from '../../src/run/app.ts'
+import { connections } from '../../src/run/app.ts'
 import type { JobFileOptions } from '../../src/run/job-files.ts'
 import { collectAndFinish, defaultCollectRequest, planning } from '../../src/run/run-jobs.ts'
 import type { FaultRule } from '../../src/sandbox/options.ts'
@@ -50,7 +50,7 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
     monotonic: systemClock.monotonic,
     after: systemClock.after,
   }
-  const connection = await connect(
+  const connection = await connections.join(
     { store: await openStore(db), database: db },
     { baseUrl: sandbox.url, apiKey: sandbox.key },
     10_000,

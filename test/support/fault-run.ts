@@ -5,7 +5,7 @@ import { planEvents } from '../../src/cli/progress.ts'
 import { type StopSignal, stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
 import type { FinishReason, StopCause } from '../../src/model/run.ts'
-import { type App, createApp } from '../../src/run/app.ts'
+import { type App, connections } from '../../src/run/app.ts'
 import { collectAndFinish, defaultCollectRequest, planning } from '../../src/run/run-jobs.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import type { LedgerEntry } from '../../src/sandbox/state.ts'
@@ -125,7 +125,7 @@ async function connectAs(life: Life, { sandbox, clock, ...stage }: Stage): Promi
   liveAs(life)
   const store = mortalStore(await openStore(databaseOf(stage)), life)
   const settings = { baseUrl: sandbox.url, apiKey }
-  return await createApp(
+  return await connections.join(
     { store, database: databaseOf(stage) },
     settings,
     timeoutMs,

@@ -1,4 +1,4 @@
-import { holderOf, sent } from '../../src/catalog/answers.ts'
+import { bodies, sent } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { groupedBy } from '../../src/model/text.ts'
 import type { Story } from './fault-run.ts'
@@ -80,7 +80,7 @@ function itemsOf({ operation, body }: TaskRow): readonly unknown[] | null {
   if (body === null || items === null) return null
   try {
     const fields = sent.fields(JSON.parse(body.toString('utf8')))
-    const list = fields === null ? null : holderOf(fields, items)?.[items]
+    const list = fields === null ? null : bodies.holderOf(fields, items)?.[items]
     return Array.isArray(list) ? list : null
   } catch {
     return null

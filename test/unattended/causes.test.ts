@@ -6,7 +6,7 @@ import { dayMs } from '../../src/model/time.ts'
 import type { CauseAlert } from '../../src/store/sqlite/unattended/alerts.ts'
 import type { NewMessage } from '../../src/store/sqlite/unattended/outbox.ts'
 import { type Cause, causes, type RunHealth } from '../../src/unattended/alerts/causes.ts'
-import { letterOf } from '../../src/unattended/channels/letter.ts'
+import { letters } from '../../src/unattended/channels/letter.ts'
 import { aRule, aRun } from './build.ts'
 
 const rules = [
@@ -201,7 +201,7 @@ test('the message names the jobs: their number in the subject, each in a line', 
   const { outbox, run } = aStory()
   const what = 'The service refused the key (Invalid API key). Check RANKLINE_API_KEY'
   run('acme', stoppedBy('auth'), refusal)
-  expect(letterOf([...outbox.values()][0] as NewMessage)).toEqual({
+  expect(letters.of([...outbox.values()][0] as NewMessage)).toEqual({
     subject: `acme: ${what}`,
     title: `acme: ${what}`,
     sections: [{ heading: null, lines: [what] }],
@@ -210,7 +210,7 @@ test('the message names the jobs: their number in the subject, each in a line', 
   run('acme', aRun())
   run('umbrella', aRun())
   const over = 'The service takes the key'
-  expect(letterOf([...outbox.values()].at(-1) as NewMessage)).toEqual({
+  expect(letters.of([...outbox.values()].at(-1) as NewMessage)).toEqual({
     subject: `2 jobs, over: ${over}`,
     title: `2 jobs, over: ${over}`,
     sections: [

@@ -6,7 +6,7 @@ import {
   slackMessage,
   teamsMessage,
 } from '../../src/unattended/channels/index.ts'
-import { type Letter, letterOf } from '../../src/unattended/channels/letter.ts'
+import { type Letter, letters } from '../../src/unattended/channels/letter.ts'
 import { testTable } from '../support/test-table.ts'
 import { aMessage, anAlert, aReceiver, around, hostile } from './receivers.ts'
 
@@ -64,7 +64,7 @@ test('an address that is missing, none, or in the clear is said with its variabl
 })
 
 const letter = (lines: readonly string[]): Letter =>
-  letterOf(aMessage(lines.map((text) => anAlert({ text }))).content)
+  letters.of(aMessage(lines.map((text) => anAlert({ text }))).content)
 
 testTable(hostile.map((text) => [text]))('in chats %j is text and nothing else', (text) => {
   const slack = JSON.stringify(slackMessage(letter([text, text])))
@@ -120,24 +120,24 @@ test('what is left out is counted', () => {
 })
 
 test('a letter begins with what is new, then tells what is over', () => {
-  expect(letterOf(aMessage([anAlert({ state: 'over', text: 'b' }), anAlert({ text: 'a' })]).content)).toEqual(
-    {
-      subject: 'acme: 1 alert, 1 over',
-      title: 'acme: 1 alert, 1 over',
-      sections: [
-        { heading: null, lines: ['Report: rankline report acme'] },
-        { heading: 'New', lines: ['a · mute: rankline alerts mute 0123456789ab --until 7d'] },
-        { heading: 'Over', lines: ['b'] },
-      ],
-    },
-  )
+  expect(
+    letters.of(aMessage([anAlert({ state: 'over', text: 'b' }), anAlert({ text: 'a' })]).content),
+  ).toEqual({
+    subject: 'acme: 1 alert, 1 over',
+    title: 'acme: 1 alert, 1 over',
+    sections: [
+      { heading: null, lines: ['Report: rankline report acme'] },
+      { heading: 'New', lines: ['a · mute: rankline alerts mute 0123456789ab --until 7d'] },
+      { heading: 'Over', lines: ['b'] },
+    ],
+  })
   const details = {
     ...{ locale: 'en-us Austin', url: `https://acme.com/${'a'.repeat(400)}`, volume: 2_400 },
     ...{ clicks: 100, there_now: 'rival.com' },
   }
   const told = aMessage([anAlert({ ...details, text: 'a' })])
   const ofClient = { ...told.content.message, job: "Acme's", client: 'Acme Inc.' }
-  expect(letterOf({ kind: 'alerts', message: ofClient })).toEqual({
+  expect(letters.of({ kind: 'alerts', message: ofClient })).toEqual({
     subject: "Acme's (Acme Inc.): 1 alert: a",
     title: "Acme's (Acme Inc.): 1 alert",
     sections: [
@@ -160,7 +160,7 @@ test('a report that was put in for a mailbox is text where the channel has becom
     ...{ job: 'acme', subject: 'Acme: steady', html: '<p>Figures</p>', pictures: {} },
     text: 'Figures\n-------\n\n- Visibility: 4 %\n',
   }
-  expect(letterOf({ kind: 'report', message })).toEqual({
+  expect(letters.of({ kind: 'report', message })).toEqual({
     ...{ subject: 'Acme: steady', title: 'Acme: steady' },
     sections: [{ heading: null, lines: ['Figures', '-------', '- Visibility: 4 %'] }],
   })

@@ -12,7 +12,7 @@ import {
 } from '../journal.ts'
 import { putBack } from './calls.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { putBackEnds } from './plans.ts'
+import { planChanges } from './plans.ts'
 import { dropRead } from './retention.ts'
 import { fromRow, sql, unpack } from './rows.ts'
 
@@ -65,7 +65,7 @@ export function sharedChanges(postgres: Postgres) {
     /** The same for ends of runs. A run that has a newer plan, or whose place a later one took, is left as it is. */
     putBackEnds: async (ends: readonly FinishStep[]): Promise<void> => {
       if (ends.length > 0 && (await rights()).mayPutBack)
-        await postgres.transaction((statements) => putBackEnds(statements, ends))
+        await postgres.transaction((statements) => planChanges.putBackEnds(statements, ends))
     },
     /**
      * Where this user has the right to do so, drops what is older than `keepMs` and all readers have; readers that were not seen for `forgetAfterMs` do

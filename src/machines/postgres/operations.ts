@@ -3,7 +3,7 @@ import type { ChunkQuery, ChunkState, PausedPart } from '../journal.ts'
 import { blockedNow } from './changes.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { layout } from './layout.ts'
-import { lockReleases, rekey } from './plans.ts'
+import { planChanges } from './plans.ts'
 import { chunksByState, sql, unpack } from './rows.ts'
 
 /** A worker that is up was seen within this time: it says that it is here every five seconds. */
@@ -79,7 +79,7 @@ export function queueOperations(postgres: Postgres) {
       ),
     /** Moves jobs to another key, with their runs and chunks. Rejected with `RekeyRefused`. */
     rekey: (jobs: readonly SharedJob[], to: string) =>
-      postgres.transaction((statements) => rekey(statements, jobs, to)),
+      postgres.transaction((statements) => planChanges.rekey(statements, jobs, to)),
     /** The clock of the database, epoch milliseconds with fractions. */
     now: async () => {
       const [row] = await postgres.query<{ now: number }>(
@@ -96,7 +96,7 @@ async function pause(statements: Statements, parts: readonly PausedPart[]): Prom
   const keys = await statements.query<{ key: string }>(
     'SELECT key_hash AS key FROM rankline.keys UNION SELECT key_hash FROM rankline.jobs',
   )
-  await lockReleases(
+  await planChanges.lockReleases(
     statements,
     keys.map(({ key }) => key),
   )

@@ -239,7 +239,7 @@ async function publishRun(
 }
 
 /** Writes ends of runs that the queue has lost. Who goes on with one publishes a newer plan, and ends it by that. */
-export async function putBackEnds(statements: Statements, ends: readonly FinishStep[]): Promise<void> {
+async function putBackEnds(statements: Statements, ends: readonly FinishStep[]): Promise<void> {
   await statements.query(
     `SELECT 1 FROM rankline.jobs WHERE (key_hash, job) IN (SELECT key_hash, job FROM rankline.runs WHERE id = ANY ($1::uuid[]))
     ORDER BY key_hash, job FOR SHARE`,
@@ -329,7 +329,7 @@ async function holdJob(
 const releaseLock = 7_265_114
 
 /** Releases of these keys take turns until the transaction ends. */
-export async function lockReleases(statements: Statements, keys: readonly string[]): Promise<void> {
+async function lockReleases(statements: Statements, keys: readonly string[]): Promise<void> {
   for (const key of [...new Set(keys)].sort())
     await statements.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [releaseLock, key])
 }
@@ -349,11 +349,7 @@ async function holdUncoordinated(statements: Statements, coordinator: string, ru
 }
 
 /** The same for the jobs of runs. */
-export async function holdRuns(
-  statements: Statements,
-  coordinator: string,
-  runs: readonly string[],
-): Promise<void> {
+async function holdRuns(statements: Statements, coordinator: string, runs: readonly string[]): Promise<void> {
   const rows = await statements.query<{ job: string; coordinator: string | null }>(
     `SELECT job, coordinator FROM rankline.jobs
     WHERE (key_hash, job) IN (SELECT key_hash, job FROM rankline.runs WHERE id = ANY ($1::uuid[])) ORDER BY key_hash, job FOR SHARE`,
@@ -364,7 +360,7 @@ export async function holdRuns(
 }
 
 /** Whether the coordinator of one of these runs is asked to stop. */
-export async function isDrained(statements: Statements, runs: readonly string[]): Promise<boolean> {
+async function isDrained(statements: Statements, runs: readonly string[]): Promise<boolean> {
   const rows = await statements.query<object>(
     `SELECT 1 FROM rankline.jobs
     WHERE drained AND (key_hash, job) IN (SELECT key_hash, job FROM rankline.runs WHERE id = ANY ($1::uuid[])) LIMIT 1`,
@@ -377,7 +373,7 @@ export async function isDrained(statements: Statements, runs: readonly string[])
  * Moves jobs to another key, with all that is theirs. Chunks keep their fence: a worker of the former key that has one finishes it.
  * Calls stay those of the key that paid for them. Readers are told by the newest run of each job, which is published once more as it is.
  */
-export async function rekey(statements: Statements, jobs: readonly SharedJob[], to: string) {
+async function rekey(statements: Statements, jobs: readonly SharedJob[], to: string) {
   const moved = JSON.stringify(jobs.map(({ keyHash, job }) => ({ key_hash: keyHash, job })))
   await statements.query(addJobs, [moved, to])
   const [held] = await statements.query<{ job: string; name: string }>(heldJobs, [moved, to])
@@ -453,3 +449,12 @@ const publishAgain = `
 INSERT INTO rankline.run_events (run_id, kind, plan_version)
 SELECT DISTINCT ON (job) id, 'published', plan_version FROM rankline.runs
 WHERE id = ANY ($1::uuid[]) AND plan_version > 0 ORDER BY job, number DESC`
+
+/** What others change of runs and their plans. */
+export const planChanges = {
+  lockReleases,
+  rekey,
+  holdRuns,
+  isDrained,
+  putBackEnds,
+}

@@ -3,7 +3,7 @@ import { agreeingMs, type TimeSpan } from '../../model/time.ts'
 import type { JobSpending, UsageReading } from '../../store/journal.ts'
 import { QueueDrained } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
-import { holdRuns, isDrained, lockReleases } from './plans.ts'
+import { planChanges } from './plans.ts'
 import { sql } from './rows.ts'
 
 /** The one budget of a key, for all machines, in Postgres. Releases of one key take turns. */
@@ -28,9 +28,9 @@ export function sharedSpending(postgres: Postgres) {
       otherKeys: readonly string[] = [],
     ) =>
       postgres.transaction(async (statements) => {
-        await holdRuns(statements, coordinator, runs)
-        if (await isDrained(statements, runs)) throw new QueueDrained('the queue is drained')
-        await lockReleases(statements, [keyHash, ...otherKeys])
+        await planChanges.holdRuns(statements, coordinator, runs)
+        if (await planChanges.isDrained(statements, runs)) throw new QueueDrained('the queue is drained')
+        await planChanges.lockReleases(statements, [keyHash, ...otherKeys])
         const waiting = await waitingOf(statements, runs, most)
         const grants = await decide(waiting, await standings(statements, keyHash, runs, otherKeys))
         if (grants.length > 0) await statements.query(releaseChunks, [JSON.stringify(grants)])

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { findOperation } from '../../catalog/index.ts'
-import { firstMistake } from '../../jobfile/source.ts'
+import { mistakeLines } from '../../jobfile/source.ts'
 import { isWorkspaceMistake } from '../../jobfile/workspace.ts'
 import { RanklineError } from '../../model/errors.ts'
 import type { JobSettings, Problem, Target } from '../../model/job.ts'
@@ -421,7 +421,7 @@ function causeOfMistakes(mistakes: readonly Problem[]): Cause {
   const shared = mistakes.filter(isWorkspaceMistake)
   const told = shared.length > 0 ? shared : mistakes
   const place = resolve(told[0]?.where ?? '')
-  const text = firstMistake(told) ?? 'A file has mistakes'
+  const text = mistakeLines.first(told) ?? 'A file has mistakes'
   return { kind: shared.length > 0 ? 'workspace' : 'file', place, text, now: null, when: 'run-skipped' }
 }
 

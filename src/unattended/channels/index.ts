@@ -6,7 +6,7 @@ import type { Channel } from '../../model/settings.ts'
 import { isLoopback, parseUrl, percentDecoded } from '../../model/url.ts'
 import type { Outgoing } from '../../run/app.ts'
 import type { MessageContent, ReportMessage } from '../../store/sqlite/unattended/schema.ts'
-import { cut, fitParts, type Letter, type LetterPart, letterOf, oneLine } from './letter.ts'
+import { type Letter, type LetterPart, letters } from './letter.ts'
 
 /** A message as channels send it. */
 export interface ChannelMessage {
@@ -175,7 +175,7 @@ const openEmail: OpenChannel<Channel & { readonly type: 'email' }> = ({ to }, ar
         const { rejected } = await Promise.race([sending, deadline])
         return rejected.length === 0
           ? sent
-          : { ok: true, remark: `the server refused ${rejected.map(oneLine).join(', ')}` }
+          : { ok: true, remark: `the server refused ${rejected.map(letters.oneLine).join(', ')}` }
       } catch (error) {
         // What is told of too late is not waited for.
         sending.catch(() => {})
@@ -217,8 +217,8 @@ const mostLines = 500
 /** Subject, text and HTML of a message. A report is a whole mail already. */
 export function mailOf({ content }: Pick<ChannelMessage, 'content'>) {
   if (content.kind === 'report') return reportMail(content.message)
-  const letter = letterOf(content)
-  const parts = fitParts(letter, mostLines, () => 1)
+  const letter = letters.of(content)
+  const parts = letters.fit(letter, mostLines, () => 1)
   return {
     subject: `[rankline] ${letter.subject}`,
     text: `${parts.map(asText).join('\n')}\n`,
@@ -235,7 +235,7 @@ function reportMail({ subject, text, html, pictures }: ReportMessage) {
     contentDisposition: 'inline' as const,
     content: Buffer.from(base64, 'base64'),
   }))
-  return { subject: oneLine(subject), text, html, attachments }
+  return { subject: letters.oneLine(subject), text, html, attachments }
 }
 
 function asText({ is, text }: LetterPart): string {
@@ -271,14 +271,17 @@ function explain(error: NodemailerError, secrets: readonly string[]): string {
       : reasons[code] === undefined || code === 'ESOCKET' || code === 'ECONNECTION'
         ? message
         : ''
-  const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), oneLine(said).slice(0, 200))
+  const safe = secrets.reduce(
+    (text, secret) => text.replaceAll(secret, '…'),
+    letters.oneLine(said).slice(0, 200),
+  )
   return [reasons[code], safe].filter((part) => part !== undefined && part !== '').join(': ')
 }
 
 /** An incoming webhook of Slack. */
 const openSlack: OpenChannel<Channel & { readonly type: 'slack' }> = ({ urlEnv }, around) =>
   postingTo(urlEnv, around, async ({ content }) => ({
-    body: JSON.stringify(slackMessage(letterOf(content))),
+    body: JSON.stringify(slackMessage(letters.of(content))),
   }))
 
 /** Slack takes 3,000 characters in a text, and 50 blocks in a message. */
@@ -290,7 +293,7 @@ export function slackMessage(letter: Letter) {
   // A block may stay half empty where the next line does not fit.
   const room = (mostBlocks / 2) * longestText
   const texts: string[] = []
-  for (const part of fitParts(letter, room, (one) => slackLine(one).length + 1)) {
+  for (const part of letters.fit(letter, room, (one) => slackLine(one).length + 1)) {
     const line = slackLine(part)
     const last = texts.at(-1)
     if (last === undefined || last.length + 1 + line.length > longestText) texts.push(line)
@@ -319,7 +322,7 @@ function escapeSlack(text: string): string {
 /** A workflow of Teams that posts a card when a webhook request is received. */
 const openTeams: OpenChannel<Channel & { readonly type: 'teams' }> = ({ urlEnv }, around) =>
   postingTo(urlEnv, around, async ({ content }) => ({
-    body: JSON.stringify(teamsMessage(letterOf(content))),
+    body: JSON.stringify(teamsMessage(letters.of(content))),
   }))
 
 /** Teams takes 28 KB, of which the frame of the card needs some. */
@@ -328,7 +331,7 @@ const frame = 1_024
 
 export function teamsMessage(letter: Letter) {
   const room = largestMessage - frame
-  const parts = fitParts(letter, room, (part) => Buffer.byteLength(JSON.stringify(block(part))) + 1)
+  const parts = letters.fit(letter, room, (part) => Buffer.byteLength(JSON.stringify(block(part))) + 1)
   return {
     type: 'message',
     attachments: [
@@ -362,7 +365,7 @@ function block({ is, text }: LetterPart) {
 /** A webhook of a channel on Discord. */
 const openDiscord: OpenChannel<Channel & { readonly type: 'discord' }> = ({ urlEnv }, around) =>
   postingTo(urlEnv, around, async ({ content }) => ({
-    body: JSON.stringify(discordMessage(letterOf(content))),
+    body: JSON.stringify(discordMessage(letters.of(content))),
   }))
 
 /** Discord takes as many characters. */
@@ -371,7 +374,7 @@ const longestContent = 2_000
 const suppressEmbeds = 4
 
 export function discordMessage(letter: Letter) {
-  const parts = fitParts(letter, longestContent, (part) => discordLine(part).length + 1)
+  const parts = letters.fit(letter, longestContent, (part) => discordLine(part).length + 1)
   return {
     content: parts.map(discordLine).join('\n'),
     allowed_mentions: { parse: [] },
@@ -514,10 +517,14 @@ function runCommand(
     const after = (code: number | null, signal: NodeJS.Signals | null): void => {
       const first = said
         .split('\n')
-        .map(oneLine)
+        .map(letters.oneLine)
         .find((line) => line !== '')
       const how = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`
-      end(code === 0 ? sent : failed(`${program} ${how}${first === undefined ? '' : `: ${cut(first, 200)}`}`))
+      end(
+        code === 0
+          ? sent
+          : failed(`${program} ${how}${first === undefined ? '' : `: ${letters.cut(first, 200)}`}`),
+      )
     }
     // Something it has left running may hold its output open: then its end is enough, a moment later.
     child.on('exit', (code, signal) => setTimeout(after, 200, code, signal).unref())

@@ -14,7 +14,7 @@ export interface Letter {
 const longestLine = 400
 const longestTitle = 120
 
-export function letterOf(content: MessageContent): Letter {
+function letterOf(content: MessageContent): Letter {
   const { subject, title, sections } = written(content)
   return {
     subject: cut(oneLine(subject), longestTitle),
@@ -116,7 +116,7 @@ function ofReport({ subject, text }: ReportMessage): Letter {
 }
 
 /** Line breaks, control characters, and signs that turn the direction of writing become spaces. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
     .replaceAll(/\p{Surrogate}/gu, '\ufffd')
@@ -124,7 +124,7 @@ export function oneLine(text: string): string {
 }
 
 /** A text of at most this many characters, the last one `…` where some are missing. */
-export function cut(text: string, most: number): string {
+function cut(text: string, most: number): string {
   if (text.length <= most) return text
   const kept = text.slice(0, most - 1)
   // Half of a pair is no character.
@@ -142,11 +142,7 @@ export interface LetterPart {
  *
  * @param sizeOf what a part takes of the room, as it will be written
  */
-export function fitParts(
-  letter: Letter,
-  room: number,
-  sizeOf: (part: LetterPart) => number,
-): readonly LetterPart[] {
+function fitParts(letter: Letter, room: number, sizeOf: (part: LetterPart) => number): readonly LetterPart[] {
   const parts = partsOf(letter)
   let used = 0
   const ends = parts.map((part) => (used += sizeOf(part)))
@@ -170,4 +166,12 @@ function partsOf({ title, sections }: Letter): readonly LetterPart[] {
       ...lines.map((text) => ({ is: 'line' as const, text })),
     ]),
   ]
+}
+
+/** Messages as people read them. */
+export const letters = {
+  of: letterOf,
+  fit: fitParts,
+  cut,
+  oneLine,
 }

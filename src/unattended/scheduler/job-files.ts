@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { workspaceFile, workspaceFolder } from '../../jobfile/files.ts'
+import { jobPlaces, workspaceFile } from '../../jobfile/files.ts'
 import { openJob } from '../../jobfile/open.ts'
-import { csvFilesOf, yamlJobFiles } from '../../jobfile/peek.ts'
-import { mistakePrinter, type Report } from '../../jobfile/source.ts'
+import { peek } from '../../jobfile/peek.ts'
+import { mistakeLines, type Report } from '../../jobfile/source.ts'
 import type { JobSettings, Problem } from '../../model/job.ts'
 import { eachOnce, firstNames } from '../../model/text.ts'
 import type { TimeSpan } from '../../model/time.ts'
@@ -59,7 +59,7 @@ export function watchJobFiles(places: JobPlaces, log: WriteLog) {
   const refreshOne = async (path: string, log: WriteLog): Promise<FileChange | null> => {
     const before = known.get(path)
     if (before !== undefined && before.signature === (await signatureOf(path, before.tables))) return null
-    const tables = await csvFilesOf(path).catch(() => [])
+    const tables = await peek.csvFiles(path).catch(() => [])
     // Before it is read: a change meanwhile is seen the next time.
     const signature = await signatureOf(path, tables)
     const read = await readJobFile(path, { isNamed: places.named.length > 0, withQueries: true }, log)
@@ -164,12 +164,12 @@ async function jobPaths({
   readonly folder: string
 }): Promise<readonly string[]> {
   if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
-  return await yamlJobFiles(folder)
+  return await peek.jobFiles(folder)
 }
 
 /** What changes when a job file, or a file that it is read with, is written. */
 async function signatureOf(path: string, tables: readonly string[]): Promise<string> {
-  const files = [path, join(workspaceFolder(dirname(path)), workspaceFile), ...tables]
+  const files = [path, join(jobPlaces.workspaceFolder(dirname(path)), workspaceFile), ...tables]
   const signs = files.map(async (file) => {
     const found = await stat(file).catch(() => null)
     return found === null ? 'missing' : `${found.ino}:${found.size}:${found.mtimeMs}:${found.ctimeMs}`
@@ -189,7 +189,7 @@ async function readJobFile(
   { isNamed, withQueries }: { readonly isNamed: boolean; readonly withQueries: boolean },
   log: WriteLog,
 ): Promise<LastValidJob | Mistaken | 'not scheduled'> {
-  const { report: print, end } = mistakePrinter(log, false)
+  const { report: print, end } = mistakeLines.printer(log, false)
   const mistakes: Problem[] = []
   const report: Report = (problem) => {
     mistakes.push(problem)

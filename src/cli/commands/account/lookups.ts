@@ -15,7 +15,7 @@ import { exitCodes } from '../../../model/run.ts'
 import { grouped } from '../../../model/text.ts'
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { connectFreely, lookupDelays } from '../../../run/app.ts'
+import { connections } from '../../../run/app.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 
@@ -37,7 +37,7 @@ export const usageCommand = {
 
 /** `rankline usage`: balance, limits and quotas of the key. */
 export async function usage(flags: LookupFlags, terminal: Terminal): Promise<number> {
-  await using app = await connectFreely(flags, { stored: 'not-read' })
+  await using app = await connections.freely(flags, { stored: 'not-read' })
   const account = await accountOf(app)
   if (account instanceof UsageUnavailable) throw new RanklineError(account.message, exitCodeOf(account.stop))
   const record = (await app.store.lastUsage(app.keyHash))?.record ?? '{}'
@@ -114,7 +114,7 @@ export const healthCommand = {
 /** `rankline health`: how an engine, or a path, did over the last hour; all engines where none is named. */
 export async function health(flags: LookupFlags, terminal: Terminal): Promise<number> {
   const asked = flags.engine === undefined ? engines() : [flags.engine]
-  await using app = await connectFreely(flags, { stored: 'not-read' })
+  await using app = await connections.freely(flags, { stored: 'not-read' })
   const snapshots: Readonly<Record<string, unknown>>[] = []
   for (const one of asked)
     snapshots.push(
@@ -176,7 +176,7 @@ export function languages(flags: LookupFlags, terminal: Terminal): Promise<numbe
 }
 
 async function find(operation: FreeOperation, flags: LookupFlags, terminal: Terminal): Promise<number> {
-  await using app = await connectFreely(flags, { stored: 'not-read' })
+  await using app = await connections.freely(flags, { stored: 'not-read' })
   const found = await ask(app, operation, { query: flags.text ?? '' })
   const items = Array.isArray(found) ? found.map((item) => sent.fields(item) ?? {}) : []
   const columns = operation.response.itemFields
@@ -201,7 +201,7 @@ const lookupExitCodes: Partial<Record<Outcome, number>> = {
 }
 
 async function ask(
-  { service }: Awaited<ReturnType<typeof connectFreely>>,
+  { service }: Awaited<ReturnType<typeof connections.freely>>,
   operation: FreeOperation,
   params: Readonly<Record<string, string>>,
 ): Promise<unknown> {
@@ -210,7 +210,7 @@ async function ask(
     if (settlement.outcome === 'answered') return parsed(body, operation.path)
     if (
       settlement.outcome === 'throttled' &&
-      (service.rateLimiter.throttledFor() ?? 0) < lookupDelays.throttledMs
+      (service.rateLimiter.throttledFor() ?? 0) < connections.lookupDelays.throttledMs
     )
       continue
     const code = wrongSetting ? 2 : (lookupExitCodes[settlement.outcome] ?? exitCodes.unavailable)

@@ -1,7 +1,7 @@
 import type { Progress } from '../../../collect/collect.ts'
 import { defaultThrottlingMs, exitCodeOf, type RunDocument } from '../../../collect/stop.ts'
-import { isFolder, jobFileNamed } from '../../../jobfile/files.ts'
-import { yamlJobFiles } from '../../../jobfile/peek.ts'
+import { jobPlaces } from '../../../jobfile/files.ts'
+import { peek } from '../../../jobfile/peek.ts'
 import { isWorkspaceFile } from '../../../jobfile/workspace.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { jobOptions, noFile } from '../../../model/job.ts'
@@ -34,7 +34,7 @@ import {
   statusLine,
   type Terminal,
 } from '../../../output/terminal.ts'
-import { type App, mostConnections } from '../../../run/app.ts'
+import { type App, connections } from '../../../run/app.ts'
 import type { MetricsFile } from '../../../run/config.ts'
 import { dueWork } from '../../../run/due-work.ts'
 import {
@@ -112,8 +112,8 @@ function refuseNothing({ maxCredits: most }: JobArguments): void {
 export async function meantJobs(named: readonly string[], terminal: Terminal): Promise<readonly string[]> {
   const jobs: string[] = []
   for (const one of named) {
-    const path = one === noFile ? one : (jobFileNamed(one) ?? one)
-    const inFolder = path !== noFile && isFolder(path) ? await yamlJobFiles(path) : []
+    const path = one === noFile ? one : (jobPlaces.named(one) ?? one)
+    const inFolder = path !== noFile && jobPlaces.isFolder(path) ? await peek.jobFiles(path) : []
     if (named.length > 1 && isWorkspaceFile(path))
       note(terminal, `${path} is left out: it holds what the jobs share, and no job.`)
     else jobs.push(...(inFolder.length > 0 ? inFolder : [path]))
@@ -343,7 +343,7 @@ export function readCollectFlags(flags: CollectFlags): CollectSettings {
   if (maxOutageMs === null)
     throw new UsageError(`--max-outage cannot be '${outage}'; write a time such as 90s, 30m or 2h`)
   return {
-    concurrency: numberOption('--concurrency', flags.concurrency, { min: 1, max: mostConnections }) ?? null,
+    concurrency: numberOption('--concurrency', flags.concurrency, { min: 1, max: connections.most }) ?? null,
     maxOutageMs,
     maxThrottlingMs: outage === undefined ? defaultThrottlingMs : maxOutageMs,
     fitBalance: flags.fitBalance === true,

@@ -9,7 +9,7 @@ import { type OptionSpecs, quoted, switchOption } from '../../../model/values.ts
 import { formatTable } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import type { QueryState } from '../../../rank/paging.ts'
-import { clocks, connectFreely } from '../../../run/app.ts'
+import { clocks, connections } from '../../../run/app.ts'
 import { backtest, type Day, type PolicyOutcome } from '../../../run/backtest.ts'
 import { dueWork } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
@@ -51,7 +51,7 @@ export const planCommand = {
 export async function plan(given: PlanFlags, terminal: Terminal): Promise<number> {
   const flags = given.due === true ? await withDueJobs(given, terminal) : await withNamedJobs(given, terminal)
   if (flags.backtest === true) return await backtestJobs(flags, terminal)
-  await using app = await connectFreely(flags, { stored: 'read' })
+  await using app = await connections.freely(flags, { stored: 'read' })
   const { store } = app
   await using draft = await store.draft()
   const events = planEvents(terminal)

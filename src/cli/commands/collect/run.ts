@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { formatProblem } from '../../../jobfile/source.ts'
+import { mistakeLines } from '../../../jobfile/source.ts'
 import { openApp } from '../../../machines/open-app.ts'
 import { busyExitCode, RanklineError, UsageError, WrongClock } from '../../../model/errors.ts'
 import { noFile, type Problem } from '../../../model/job.ts'
@@ -356,7 +356,7 @@ function ownReason(
   const mistakes = mistaken.get(resolve(file))
   return mistakes === undefined
     ? null
-    : { reason: mistakes.map(formatProblem).join('\n'), hindrance: skippedJobs.ofMistakes(mistakes) }
+    : { reason: mistakes.map(mistakeLines.format).join('\n'), hindrance: skippedJobs.ofMistakes(mistakes) }
 }
 
 const resumeFlags = {

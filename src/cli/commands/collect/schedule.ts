@@ -19,7 +19,7 @@ import {
 } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { type LogFields, note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { clocks, connectFreely, outgoing } from '../../../run/app.ts'
+import { clocks, connections, outgoing } from '../../../run/app.ts'
 import {
   databasePath,
   databaseSetting,
@@ -365,7 +365,7 @@ export function serviceAsker(flags: ScheduleFlags, clock: Clock): () => Promise<
   return async () => {
     forgetEnvFile()
     try {
-      await using app = await connectFreely(flags, { stored: 'not-read' }, clock)
+      await using app = await connections.freely(flags, { stored: 'not-read' }, clock)
       const account = await accountOf(app)
       if (account instanceof UsageUnavailable || accountStop(account, account.at) !== null) return false
       const quotas = await quotaUsage(app.store, app.keyHash, account, clock.wall())

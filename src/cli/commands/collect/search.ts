@@ -2,7 +2,7 @@ import { operations } from '../../../catalog/index.ts'
 import { exitCodeOf } from '../../../collect/stop.ts'
 import { exportKinds } from '../../../export/export.ts'
 import { readOneQuery } from '../../../jobfile/open.ts'
-import { formatProblem } from '../../../jobfile/source.ts'
+import { mistakeLines } from '../../../jobfile/source.ts'
 import { openApp } from '../../../machines/open-app.ts'
 import { RanklineError } from '../../../model/errors.ts'
 import type { Row } from '../../../model/result.ts'
@@ -12,7 +12,7 @@ import { localDay } from '../../../model/time.ts'
 import { listOption, type OptionSpecs, textOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { lookupDelays } from '../../../run/app.ts'
+import { connections } from '../../../run/app.ts'
 import { planQuery, searchJob } from '../../../run/job-files.ts'
 import { turns } from '../../../run/lock.ts'
 import { collectAndFinish, defaultCollectRequest, planning } from '../../../run/run-jobs.ts'
@@ -46,7 +46,7 @@ export const searchCommand = {
 /** `rankline search`: one call, shown, stored and in the ledger. */
 export async function search(flags: SearchFlags, terminal: Terminal): Promise<number> {
   const read = readOneQuery(flags, searchJob, (problem) =>
-    terminal.log(formatProblem(problem), { level: 'error', code: 2 }),
+    terminal.log(mistakeLines.format(problem), { level: 'error', code: 2 }),
   )
   if (read === null) return 2
   const { query, settings } = read
@@ -69,7 +69,7 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
     ...defaultCollectRequest,
     stop,
     concurrency: 1,
-    maxThrottlingMs: lookupDelays.throttledMs,
+    maxThrottlingMs: connections.lookupDelays.throttledMs,
     notice: (message) => terminal.log(message),
   })
   const [failure] = await store.failures(run.id)

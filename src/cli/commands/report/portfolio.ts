@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gatherStatus, type StatusDocument, statusDocument } from '../../../check/status.ts'
-import { isFolder } from '../../../jobfile/files.ts'
+import { jobPlaces } from '../../../jobfile/files.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import type { JobSettings } from '../../../model/job.ts'
 import type { Cell } from '../../../model/result.ts'
@@ -122,7 +122,7 @@ function makeFolder(path: string): void {
 }
 
 function namesFolder(path: string): boolean {
-  return /[\\/]$/.test(path) || isFolder(path)
+  return /[\\/]$/.test(path) || jobPlaces.isFolder(path)
 }
 
 function refuseMeaningless(flags: ReportOptions, format: Format): void {

@@ -5,7 +5,7 @@ import { type CountedQuery, countedQueries, suggest } from '../../../arrive/clic
 import { fitCurve, heldOut, type KeywordSamples } from '../../../arrive/clicks/fit.ts'
 import { readDay, siteOfProperty } from '../../../arrive/clicks/rows.ts'
 import { withRows } from '../../../arrive/job-file.ts'
-import { csvFilesOf } from '../../../jobfile/peek.ts'
+import { peek } from '../../../jobfile/peek.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { count, encodingOf, grouped, textInLowerCase } from '../../../model/text.ts'
 import { dayText, systemClock, utcMinute } from '../../../model/time.ts'
@@ -441,7 +441,7 @@ async function suggestQueries(flags: ClicksFlags, terminal: Terminal): Promise<n
 
 /** The list of a job, with queries at its end; null where it reads none that can be written. */
 async function listOf(file: string, queries: readonly string[]) {
-  const [path] = /\.ya?ml$/i.test(file) ? await csvFilesOf(file) : [file]
+  const [path] = /\.ya?ml$/i.test(file) ? await peek.csvFiles(file) : [file]
   if (path === undefined || !existsSync(path)) return null
   const bytes = await readFile(path)
   if (encodingOf(bytes) !== 'utf-8') return null

@@ -21,7 +21,7 @@ import { storyFormat } from '../../../report/formats/table.ts'
 import type { ReportFormat } from '../../../report/report.ts'
 import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
-import { type App, createApp } from '../../../run/app.ts'
+import { type App, connections } from '../../../run/app.ts'
 import { browserPlaces, makeDataFolder } from '../../../run/config.ts'
 import { collectAndFinish, defaultCollectRequest, planning } from '../../../run/run-jobs.ts'
 import { openStore, type Store } from '../../../store/sqlite/open.ts'
@@ -62,7 +62,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
   await using sandbox = await spawnSandbox()
   const { clock, goTo } = simulatedClock()
   const store = await openStore(database)
-  await using app = await createApp({ store, database }, sandbox, 120_000, clock)
+  await using app = await connections.join({ store, database }, sandbox, 120_000, clock)
   const today = Math.floor(Date.now() / dayMs) * dayMs
   for (let day = 0; day < days; day++) {
     const date = today - (days - 1 - day) * dayMs

@@ -6,7 +6,7 @@ import { type Client, newWorkspace, type WorkspaceAnswers } from '../../../check
 import { readCsv } from '../../../jobfile/csv.ts'
 import { unreadable } from '../../../jobfile/files.ts'
 import { paramReaders } from '../../../jobfile/params.ts'
-import { mistakePrinter, type Report } from '../../../jobfile/source.ts'
+import { mistakeLines, type Report } from '../../../jobfile/source.ts'
 import { site } from '../../../jobfile/targets.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import { count } from '../../../model/text.ts'
@@ -251,7 +251,10 @@ async function layOutClients(
   if (flags.site !== undefined)
     throw new UsageError('--site is of one job, and --jobs names the site of each. Leave one of them out')
   const usual = { ...usualAnswers(systemZone()), ...flagged(flags) }
-  const { report, end } = mistakePrinter((line) => terminal.log(line, { level: 'error', code: 2 }), true)
+  const { report, end } = mistakeLines.printer(
+    (line) => terminal.log(line, { level: 'error', code: 2 }),
+    true,
+  )
   const clients = await readClients(table, usual, report)
   if (end() > 0) return 2
   if (clients.length === 0)
