@@ -22,7 +22,7 @@ import {
   databaseSetting,
   keyHash,
   namedSecret,
-  queueUrl,
+  queueSettings,
   serviceSettings,
   settingsOfShell,
   version,
@@ -165,7 +165,7 @@ function ownerText(file: string): string {
 
 async function queueFacts(): Promise<InstallationFacts['queue']> {
   try {
-    const url = queueUrl({})
+    const url = queueSettings.url({})
     if (url === null) return null
     const { sharedQueue } = await import('../machines/queue.ts')
     const { queueProblems } = await import('../machines/problems.ts')
@@ -207,7 +207,7 @@ function settingsFacts(options: CommandOptions): {
   try {
     const settings = serviceSettings(options)
     const { baseUrl } = settings
-    const isQueued = queueUrl({}) !== null
+    const isQueued = queueSettings.url({}) !== null
     const facts = { baseUrl, proxy: connections.proxy(baseUrl)?.origin ?? null, isQueued }
     return { facts, keyHash: keyHash(settings) }
   } catch (error) {

@@ -5,7 +5,7 @@ import { closestMatch } from '../model/text.ts'
 import { type OptionSpecs, propertyOf } from '../model/values.ts'
 import { note, quietTerminal, type Terminal } from '../output/terminal.ts'
 import { logFormat, version, workAt } from '../run/config.ts'
-import { showsPassword } from '../run/postgres-address.ts'
+import { postgresAddresses } from '../run/postgres-address.ts'
 import { commands } from './commands/index.ts'
 import {
   type Command,
@@ -121,7 +121,7 @@ function checked(
       ...(options.noInput === true ? { ask: null, askText: null } : {}),
     }
     const quieted = options.quiet === true ? quietTerminal(shown) : shown
-    if (showsPassword(options.queue)) note(quieted, passwordShown)
+    if (postgresAddresses.showsPassword(options.queue)) note(quieted, passwordShown)
     workAt(namedFiles(options), (line) => note(quieted, line))
     return await command.run(options as never, quieted)
   }

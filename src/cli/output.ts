@@ -8,7 +8,7 @@ import { note, sanitize, type Terminal } from '../output/terminal.ts'
 import type { RunReads } from '../store/sqlite/runs.ts'
 
 /** Writes pieces of data to the file that was named, or to stdout; a screen shows the colors of `painted` text. */
-export async function writeOutput(
+async function writeOutput(
   pieces: AsyncIterable<string | Uint8Array>,
   path: string | undefined,
   terminal: Terminal,
@@ -23,7 +23,7 @@ export async function writeOutput(
 }
 
 /** Throws one sentence where the output would take the place of what the command reads. */
-export function rejectInputAsOutput(out: string | undefined, inputs: readonly (string | undefined)[]): void {
+function rejectInputAsOutput(out: string | undefined, inputs: readonly (string | undefined)[]): void {
   if (out === undefined || !existsSync(out)) return
   const input = inputs.find((file) => file !== undefined && existsSync(file) && sameFile(file, out))
   if (input !== undefined)
@@ -41,7 +41,7 @@ const settingsFile = '.env'
  *
  * @param job the job that the command names, by its file or by its name
  */
-export async function refuseOntoJobFiles(
+async function refuseOntoJobFiles(
   store: Pick<RunReads, 'jobFile' | 'jobNames'>,
   { out, job }: { readonly out?: string | undefined; readonly job?: string | undefined },
 ): Promise<void> {
@@ -68,7 +68,7 @@ function sameFile(one: string, other: string): boolean {
 }
 
 /** Prints what is said of work that stands, and whose end decides the exit code, also where it cannot be written. */
-export async function printBestEffort(text: string, terminal: Terminal): Promise<void> {
+async function printBestEffort(text: string, terminal: Terminal): Promise<void> {
   try {
     await terminal.write(text)
   } catch (error) {
@@ -78,7 +78,7 @@ export async function printBestEffort(text: string, terminal: Terminal): Promise
 }
 
 /** A file is as wide as most screens. */
-export const fileColumns = 120
+const fileColumns = 120
 
 /** How much is wrong: `2 errors, 1 warning`; empty where nothing is. */
 export function foundText({
@@ -90,4 +90,13 @@ export function foundText({
 }): string {
   const parts = [errors === 0 ? [] : count(errors, 'error'), warnings === 0 ? [] : count(warnings, 'warning')]
   return parts.flat().join(', ')
+}
+
+/** The file or stream that a command writes its rows into. */
+export const outFile = {
+  write: writeOutput,
+  columns: fileColumns,
+  refuseOntoJobFiles,
+  rejectInput: rejectInputAsOutput,
+  printBestEffort,
 }

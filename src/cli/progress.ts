@@ -6,7 +6,7 @@ import { note, sanitize, statusLine, type Terminal } from '../output/terminal.ts
 import type { PlanEvents } from '../run/job-files.ts'
 
 /** Shows on a terminal what happens while jobs are planned. */
-export function planEvents(terminal: Terminal, onMistakes: PlanEvents['onMistakes'] = () => {}): PlanEvents {
+function planEvents(terminal: Terminal, onMistakes: PlanEvents['onMistakes'] = () => {}): PlanEvents {
   const line = statusLine<NonNullable<Parameters<PlanEvents['onRead']>[0]>>(
     terminal,
     systemClock,
@@ -24,7 +24,7 @@ export function planEvents(terminal: Terminal, onMistakes: PlanEvents['onMistake
 }
 
 /** That a whole run is suspect, which is said before all else; nothing where it is not. */
-export function suspicionLines({ run, job, suspect }: RunDocument): readonly string[] {
+function suspicionLines({ run, job, suspect }: RunDocument): readonly string[] {
   if (suspect === undefined) return []
   return [
     `${sanitize(job)} (run ${run}) is suspect: ${suspicionText(suspect)}. Check before you tell anyone: rankline report ${sanitize(shellWord(job))}`,
@@ -32,7 +32,7 @@ export function suspicionLines({ run, job, suspect }: RunDocument): readonly str
 }
 
 /** One line that says what happened in a run. */
-export function summaryLine({
+function summaryLine({
   run,
   job,
   status,
@@ -83,15 +83,24 @@ const reasonText: Readonly<Record<string, string>> = {
 }
 
 /** Says how many items of answers were no results; nothing where none was. */
-export function malformedLines(items = 0): readonly string[] {
+function malformedLines(items = 0): readonly string[] {
   if (items === 0) return []
   const kept = `${count(items, 'malformed item')} ${items === 1 ? 'was' : 'were'} kept aside`
   return [`  ${kept}; see the column malformed_items of the view answers`]
 }
 
 /** Says how many answers repeat a different query than asked; nothing where none does. */
-export function mismatchLines(answers = 0): readonly string[] {
+function mismatchLines(answers = 0): readonly string[] {
   if (answers === 0) return []
   const those = `${count(answers, 'answer')} ${answers === 1 ? 'repeats' : 'repeat'} a different query than asked`
   return [`  ${those}; see the column echo_mismatch of the view answers`]
+}
+
+/** What a terminal shows of plans and runs. */
+export const runLines = {
+  planEvents,
+  suspicion: suspicionLines,
+  summary: summaryLine,
+  malformed: malformedLines,
+  mismatch: mismatchLines,
 }

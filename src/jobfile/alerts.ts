@@ -48,7 +48,7 @@ const confirmations = { read: wholeNumber(1, 3), json: { type: 'integer', minimu
 const word = later(() => scalar({ read: plainText, json: settings.text.json }))
 
 /** A condition, as it was written. */
-export const condition = later(() =>
+const condition = later(() =>
   scalar({
     read: (written) => {
       const text = plainText(written)
@@ -93,7 +93,7 @@ type WrittenAlerts = z.output<ReturnType<typeof written>>
 
 /** The list of alert rules of a job, each with its defaults. */
 // A transformation, for it is left out after mistakes in the rules: a refinement would meet half of them.
-export const alertsSchema = later(() =>
+const alertsSchema = later(() =>
   z.array(written().superRefine(checkFit).transform(ruleFrom)).transform(withoutRepeats),
 )
 
@@ -168,7 +168,7 @@ function withoutRepeats(rules: readonly AlertRule[], context: Context): readonly
 }
 
 /** Reports channels and targets that are named and not there: what is meant would never be told. */
-export function reportUnknownNames(
+function reportUnknownNames(
   { alerts, digest }: Pick<JobSettings, 'alerts' | 'digest'>,
   {
     channels,
@@ -204,7 +204,7 @@ export function reportUnknownNames(
 }
 
 /** Why a name is a mistake, and what may have been meant; null for a known one. */
-export function unknownName(
+function unknownName(
   noun: string,
   name: string,
   known: readonly string[],
@@ -219,4 +219,12 @@ export function unknownName(
         ? 'leave it out'
         : `write one of ${[...new Set(known)].join(', ')}`
   return { message: `there is no ${noun} ${quoted(name)} ${where}`, fix }
+}
+
+/** How alert rules of job files are read. */
+export const alertReaders = {
+  schema: alertsSchema,
+  condition,
+  reportUnknownNames,
+  unknownName,
 }

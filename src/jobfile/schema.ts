@@ -23,7 +23,7 @@ import {
   wholeNumber,
 } from '../model/values.ts'
 import { every, schedule, weekly } from '../schedule/slots.ts'
-import { alertsSchema, condition } from './alerts.ts'
+import { alertReaders } from './alerts.ts'
 import { type KeySchemas, later, mapSchema, readValue, scalar, strict, variable } from './issues.ts'
 import { paramReaders } from './params.ts'
 import type { Report } from './source.ts'
@@ -97,7 +97,9 @@ const viewsSchema = later(() =>
       tags: list().describe('Only keywords with one of these tags'),
       targets: list().describe('Only these targets, by site or label'),
       kinds: list().describe('Only these kinds of results, such as organic or news'),
-      where: condition().describe('Only keywords of which this is true, such as "volume>1000 and tag=money"'),
+      where: alertReaders
+        .condition()
+        .describe('Only keywords of which this is true, such as "volume>1000 and tag=money"'),
     }).transform(
       ({ name, tags = [], targets = [], kinds = [], where }): SavedView => ({
         name,
@@ -405,7 +407,7 @@ const structures = {
   every: () => scalar(everyText),
   cadence: () => z.record(z.string(), scalar(everyText)),
   targets: () => z.array(writtenTarget()),
-  alerts: alertsSchema,
+  alerts: alertReaders.schema,
   ping,
   digest,
   report: reportSchema,

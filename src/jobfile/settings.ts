@@ -15,7 +15,7 @@ import { kindCodes } from '../model/result.ts'
 import type { ReportSettings, SavedView } from '../model/settings.ts'
 import { grouped } from '../model/text.ts'
 import { jobName, propertyOf, quoted } from '../model/values.ts'
-import { reportUnknownNames, unknownName } from './alerts.ts'
+import { alertReaders } from './alerts.ts'
 import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'
 import { paramReaders } from './params.ts'
@@ -72,7 +72,7 @@ export function readSettings(
     budget: fieldsOf(jobSettings.budget.value, { ...raw.file.data.budget, ...raw.options.data.budget }),
   }
   const known = namesIn(file, raw, settings)
-  reportUnknownNames(settings, known, raw.at, report)
+  alertReaders.reportUnknownNames(settings, known, raw.at, report)
   const targetsOfViews = raw.isDefault(['views']) ? null : known.targets
   reportUnknownInViews(settings.views ?? [], targetsOfViews, raw.at, report)
   const ownColumns: ColumnMap = raw.options.data.columns ?? {}
@@ -418,7 +418,7 @@ function reportUnknownInViews(
     }
     const check = (key: 'targets' | 'kinds', noun: string, known: readonly string[], where: string): void => {
       for (const [index, name] of view[key].entries()) {
-        const mistake = unknownName(noun, name, known, where)
+        const mistake = alertReaders.unknownName(noun, name, known, where)
         if (mistake !== null) report({ ...at([...path, key, index]), ...mistake })
       }
     }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../model/time.ts'
 import { type App, connections } from '../run/app.ts'
-import { type CommandOptions, databasePath, leaseOf, makeDefaultFolder, queueUrl } from '../run/config.ts'
+import { type CommandOptions, databasePath, makeDefaultFolder, queueSettings } from '../run/config.ts'
 import type { Turn } from '../run/lock.ts'
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
@@ -12,7 +12,7 @@ export async function openApp(options: CommandOptions, turn: Turn, clock: Clock 
   const { openStore } = await import('../store/sqlite/open.ts')
   if (needsMigration(database)) await turn.acquire()
   const store = await openStore(database)
-  const queue = queueUrl(options)
+  const queue = queueSettings.url(options)
   // A clock of its own tells no time of this machine.
   const checked = clock === systemClock ? options : null
   if (queue === null) return connections.join({ store, database }, settings, timeoutMs, clock, checked)
@@ -23,7 +23,7 @@ export async function openApp(options: CommandOptions, turn: Turn, clock: Clock 
     http: await connections.http(settings, timeoutMs),
     service: settings,
     queue,
-    leaseMs: leaseOf(options),
+    leaseMs: queueSettings.lease(options),
     turn,
     clock,
     checked,

@@ -4,7 +4,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { exitCodes, type Run } from '../model/run.ts'
 import { shortKey } from '../model/text.ts'
 import { type Clock, dayMs, systemClock } from '../model/time.ts'
-import { type CommandOptions, keyHash, queueUrl, serviceSettings } from '../run/config.ts'
+import { type CommandOptions, keyHash, queueSettings, serviceSettings } from '../run/config.ts'
 import { backfillAndNotify } from '../run/derive.ts'
 import { openWhatIsStored } from '../run/open-stored.ts'
 import { openStore } from '../store/sqlite/open.ts'
@@ -16,7 +16,7 @@ import { abandonWhenSilent } from './waiting.ts'
 
 /** Address of the queue that a command needs. */
 function neededQueue(options: CommandOptions): string {
-  const url = queueUrl(options)
+  const url = queueSettings.url(options)
   if (url !== null) return url
   throw new UsageError(
     'The queue is not set. Name the Postgres database that the machines share with --queue postgres://…, or put it into RANKLINE_QUEUE',

@@ -8,7 +8,7 @@ import { UsageError } from '../model/errors.ts'
 import { editDistance, encodingOf, parseDuration } from '../model/text.ts'
 import { isLoopback, parseUrl } from '../model/url.ts'
 import type { BrowserPlaces } from '../report/report.ts'
-import { postgresAddress, unencryptedNote } from './postgres-address.ts'
+import { postgresAddresses } from './postgres-address.ts'
 
 /** Where and how a command is to work, as far as it was told; environment and `.env` say the rest. */
 export interface CommandOptions {
@@ -109,7 +109,7 @@ const usualLeaseMs = 20_000
 const shortestLeaseMs = 1_000
 
 /** How long what a process holds in the queue stays its own when nothing is heard of it. */
-export function leaseOf({ lease }: CommandOptions): number {
+function leaseOf({ lease }: CommandOptions): number {
   const ms = lease === undefined ? usualLeaseMs : parseDuration(lease, 'smhd')
   if (ms !== null && ms >= shortestLeaseMs) return ms
   throw new UsageError(`--lease cannot be '${lease}'; write a time of at least 1s, for instance 60s`)
@@ -119,7 +119,7 @@ export function leaseOf({ lease }: CommandOptions): number {
  * The shared journal of many machines, with its password: option, environment, `.env`, the password file of Postgres; null where this
  * machine works alone.
  */
-export function queueUrl(options: CommandOptions): string | null {
+function queueUrl(options: CommandOptions): string | null {
   const typed = options.queue ?? setting('RANKLINE_QUEUE')
   if (typed === undefined) return null
   const by = options.queue === undefined ? 'RANKLINE_QUEUE' : '--queue'
@@ -127,10 +127,10 @@ export function queueUrl(options: CommandOptions): string | null {
 }
 
 /** The address of a Postgres database that an option or variable holds, with the password that the environment, `.env` or a password file has for it. */
-export function withPassword(address: string, by: string): string {
+function withPassword(address: string, by: string): string {
   const environment = { PGPASSWORD: dotEnv().PGPASSWORD, ...process.env }
-  const url = postgresAddress(address, by, environment)
-  const line = unencryptedNote(url, by, environment)
+  const url = postgresAddresses.of(address, by, environment)
+  const line = postgresAddresses.unencryptedNote(url, by, environment)
   if (line !== null && !saidUnencrypted.has(line)) place.note(line)
   if (line !== null) saidUnencrypted.add(line)
   return url
@@ -474,4 +474,11 @@ export function notifySettings() {
     /** It ends a service that was silent for so long; null where it does not. */
     watchdogMs: watchdogMs > 0 ? watchdogMs : null,
   }
+}
+
+/** Settings of the queue that machines share. */
+export const queueSettings = {
+  url: queueUrl,
+  lease: leaseOf,
+  withPassword,
 }

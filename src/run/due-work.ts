@@ -10,7 +10,7 @@ import type { Store } from '../store/sqlite/open.ts'
 import type { App } from './app.ts'
 import { areLeftOut, type ChoiceOf, type PlanEvents, type StagedJob, stageJobs } from './job-files.ts'
 import type { Turn } from './lock.ts'
-import { decideJobs, editedJobs } from './plan-jobs.ts'
+import { jobDecisions } from './plan-jobs.ts'
 import { type PlannedRuns, planning } from './run-jobs.ts'
 import { isKept, unfinishedRun, type WantedQueries, wantedOf } from './selection.ts'
 import { type PricedRun, prices } from './spending.ts'
@@ -186,9 +186,9 @@ async function planDue(
   const { slots, lost } = await takeSlots(store, openWork, wanting, now)
   const due = staged.filter(({ settings, chosen }) => chosen > 0 && !lost.has(settings.name))
   const decide = (jobs: typeof due, change: boolean) =>
-    decideJobs(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
+    jobDecisions.of(store, jobs, { fresh: wanted.fresh, change, together: false }, now)
   const wantedNow = await decide(due, false)
-  for (const line of await editedJobs(store, draft, wantedNow)) events.log(line)
+  for (const line of await jobDecisions.edited(store, draft, wantedNow)) events.log(line)
   const dear = options.yes === true ? [] : await prices.dear(store, draft, wantedNow)
   const tooDear = (await prices.areAgreed(dear, events.ask)) ? [] : dear
   const refused = await refuse(store, tooDear, { due, slots, log: events.log })

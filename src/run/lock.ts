@@ -4,7 +4,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { duration, parseDuration } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
 import { databaseLock, keyLock, type LockUse, makeForAll, tryLock } from '../store/sqlite/connection/lock.ts'
-import { type CommandOptions, databasePath, keyHash, queueUrl, serviceSettings } from './config.ts'
+import { type CommandOptions, databasePath, keyHash, queueSettings, serviceSettings } from './config.ts'
 
 /** Prints a line of information for the user. */
 type Notify = (line: string) => void
@@ -19,7 +19,7 @@ const pollEveryMs = 200
 function collectorLock(options: CommandOptions, notify: Notify) {
   const key = keyLock(keyHash(serviceSettings(options)))
   // With a queue the key has one limit and one budget for all its processes; one without would break them.
-  const use = queueUrl(options) === null ? 'alone' : 'shared'
+  const use = queueSettings.url(options) === null ? 'alone' : 'shared'
   // Always in this order, so that two processes never wait for each other.
   return waitForLocks([databaseLock(databasePath(options)), { path: key, use }], options.wait, notify)
 }

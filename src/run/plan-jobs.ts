@@ -20,7 +20,7 @@ import type { StagedJob } from './job-files.ts'
 export type JobDecision = Awaited<ReturnType<typeof decideJobs>>[number]
 
 /** What each staged job would do; with `change`, runs that can no longer go on are closed. */
-export async function decideJobs(
+async function decideJobs(
   store: Store,
   jobs: readonly StagedJob[],
   {
@@ -63,7 +63,7 @@ export async function decideJobs(
 }
 
 /** What edits of job files cost their history, a sentence each, of jobs that are to be collected; renamed ones, too. */
-export async function editedJobs(
+async function editedJobs(
   store: Pick<Store, 'jobFiles'>,
   draft: PlanDraft,
   decided: readonly JobDecision[],
@@ -103,7 +103,7 @@ function renamedLine(
 }
 
 /** A line for each job that is paused and runs all the same, because it was named. */
-export async function pausedJobs(
+async function pausedJobs(
   store: Pick<Store, 'pauseOf'>,
   jobs: readonly StagedJob[],
 ): Promise<readonly string[]> {
@@ -324,4 +324,11 @@ function editOf(pair: EditedPair): {
     typed: changed.map(([name, before]) => `--continues ${shellQuoted(`${name}=${before ?? ''}`)}`).join(' '),
     because: verbs.join(' and '),
   }
+}
+
+/** What becomes of jobs that are to be run. */
+export const jobDecisions = {
+  of: decideJobs,
+  edited: editedJobs,
+  paused: pausedJobs,
 }

@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  *
  * @param by the option or variable that holds it
  */
-export function postgresAddress(typed: string, by: string, environment: Environment): string {
+function postgresAddress(typed: string, by: string, environment: Environment): string {
   if (!/^postgres(ql)?:\/\//.test(typed))
     throw new UsageError(
       `${by} is not the address of a Postgres database. Write it like postgres://user@host/database`,
@@ -35,7 +35,7 @@ export function postgresAddress(typed: string, by: string, environment: Environm
 }
 
 /** A line where an address says that nothing is to encrypt what is sent to another machine; null for all others. */
-export function unencryptedNote(address: string, by: string, environment: Environment): string | null {
+function unencryptedNote(address: string, by: string, environment: Environment): string | null {
   if (wayOf(new URL(address), environment) !== 'clear-as-meant') return null
   return `Nothing encrypts the connection to the database that ${by} names, as its sslmode=disable says: the password and the data can be read on their way.`
 }
@@ -63,7 +63,7 @@ function hostOf({ hostname, searchParams }: URL, { PGHOST }: Environment): strin
 }
 
 /** Whether what was typed is an address with its password. */
-export function showsPassword(typed: unknown): boolean {
+function showsPassword(typed: unknown): boolean {
   const url = typeof typed === 'string' && typed.startsWith('postgres') ? parseUrl(typed) : null
   return url !== null && hasPassword(url)
 }
@@ -130,4 +130,11 @@ function fieldsOf(line: string): readonly string[] {
     else fields[fields.length - 1] += sign.length === 2 ? sign.slice(1) : sign
   }
   return fields
+}
+
+/** Addresses of Postgres as people write them. */
+export const postgresAddresses = {
+  showsPassword,
+  of: postgresAddress,
+  unencryptedNote,
 }

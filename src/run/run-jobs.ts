@@ -21,7 +21,7 @@ import type { App } from './app.ts'
 import { backfillAndNotify } from './derive.ts'
 import { areLeftOut, type JobFileOptions, leanHeap, type PlanEvents, stageJobs } from './job-files.ts'
 import type { Turn } from './lock.ts'
-import { decideJobs, editedJobs, type JobDecision, pausedJobs } from './plan-jobs.ts'
+import { type JobDecision, jobDecisions } from './plan-jobs.ts'
 import { wantedOf } from './selection.ts'
 import { type PricedRun, prices, sharedLimits } from './spending.ts'
 
@@ -212,11 +212,11 @@ async function planRuns(
   const jobs = part.onlySelected(staged)
   for (const { notices } of jobs)
     for (const { text, inRuns } of notices) if (inRuns) events.note(sanitize(text))
-  for (const line of await pausedJobs(store, jobs)) events.note(sanitize(line))
+  for (const line of await jobDecisions.paused(store, jobs)) events.note(sanitize(line))
   // The user is asked before the turn is taken: others need not wait for the answer.
-  const decide = () => decideJobs(store, jobs, { fresh, change: false }, clock.wall())
+  const decide = () => jobDecisions.of(store, jobs, { fresh, change: false }, clock.wall())
   const wanted = await decide()
-  for (const line of await editedJobs(store, draft, wanted)) events.log(line)
+  for (const line of await jobDecisions.edited(store, draft, wanted)) events.log(line)
   const reported = await askToBuyAgain(store, draft, fresh ? [] : wanted, events)
   const dear = options.yes === true ? [] : await prices.dear(store, draft, wanted)
   await prices.confirm(dear, events.ask)
@@ -227,7 +227,7 @@ async function planRuns(
   const next = await decide()
   await machines?.refuseOtherKeys(continuedRuns(next))
   if (next.some(({ decision }) => decision.do !== 'show')) await clockCheck.check(events.log)
-  const decided = await decideJobs(store, jobs, { fresh, change: true }, clock.wall())
+  const decided = await jobDecisions.of(store, jobs, { fresh, change: true }, clock.wall())
   if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
   const listed = await commitRuns({ store, clock }, draft, decided, events.note)
   return { listed, isLeftOut: areLeftOut(options, staged) }

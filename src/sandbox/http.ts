@@ -13,7 +13,7 @@ export type RequestTarget = ReturnType<typeof readTarget>
  * The target of a request: the path, and the params of the query string; a name that is given twice has a list. The key in the query string is
  * not among them.
  */
-export function readTarget(url: string) {
+function readTarget(url: string) {
   const [path = '', ...search] = url.split('?')
   const params: Record<string, string | string[]> = Object.create(null)
   let key: string | null = null
@@ -26,7 +26,7 @@ export function readTarget(url: string) {
 }
 
 /** Reads the whole body; null if it is too large, undefined if the client left before its end. */
-export async function readBody(request: IncomingMessage): Promise<Buffer | null | undefined> {
+async function readBody(request: IncomingMessage): Promise<Buffer | null | undefined> {
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -61,7 +61,7 @@ const messages: Readonly<Record<number, string>> = {
 }
 
 /** The documented error body of a status. */
-export function errorReply(status: number, message = messages[status] ?? 'Error'): Reply {
+function errorReply(status: number, message = messages[status] ?? 'Error'): Reply {
   return { status, body: { error: message } }
 }
 
@@ -78,7 +78,7 @@ export interface Route {
 type Router = (method: string, path: string) => Route | undefined
 
 /** The routes of the whole catalog: GET paths below `basePath`, paths under `/api` at the root of the host. */
-export function createRouter(basePath: string): Router {
+function createRouter(basePath: string): Router {
   const fixed = new Map<string, Route>()
   const templates: { readonly pattern: RegExp; readonly operation: Operation }[] = []
   for (const operation of operations) {
@@ -119,7 +119,7 @@ const query: Param = { type: 'string', meaning: 'search text', required: true }
  * Checks the params of a request against the catalog: texts of a query string, or values of a JSON body. A `problem` is refused with
  * 400.
  */
-export function validate(
+function validate(
   operation: Operation,
   style: Style,
   sent: Readonly<Record<string, unknown>>,
@@ -193,4 +193,13 @@ function asked(
   const isAsync = asyncParam !== undefined && params[asyncParam] === 'true'
   if (asyncParam !== undefined) delete params[asyncParam]
   return { style, query: String(query), params, page: typeof page === 'number' ? page : null, isAsync }
+}
+
+/** Requests that come to the sandbox, and how they are refused. */
+export const requests = {
+  readTarget,
+  readBody,
+  validate,
+  errorReply,
+  router: createRouter,
 }

@@ -1,7 +1,7 @@
 import type { Operation, Style } from '../catalog/operation.ts'
 import type { RateLimits } from '../model/call.ts'
 import { openAccount } from './account.ts'
-import { createRouter, type RequestTarget, type Route } from './http.ts'
+import { type RequestTarget, type Route, requests } from './http.ts'
 import type {
   ControlChange,
   Fault,
@@ -45,7 +45,7 @@ export function createState(options: SandboxOptions) {
   }
   return {
     key: options.key ?? 'sandbox-key',
-    router: createRouter(options.basePath ?? ''),
+    router: requests.router(options.basePath ?? ''),
     account,
     windows,
     log,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ReportFlags, report } from '../../src/cli/commands/report/report.ts'
-import { planEvents } from '../../src/cli/progress.ts'
+import { runLines } from '../../src/cli/progress.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { groupedBy } from '../../src/model/text.ts'
 import { type Clock, systemClock } from '../../src/model/time.ts'
@@ -64,7 +64,7 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
       const planned = await planning.runs(
         connection,
         { job: [file], ...flags },
-        planEvents(listener().terminal),
+        runLines.planEvents(listener().terminal),
         null,
       )
       await collectAndFinish(connection, planned?.listed ?? [], {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join as joinPath } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { planEvents } from '../../src/cli/progress.ts'
+import { runLines } from '../../src/cli/progress.ts'
 import { type StopSignal, stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
 import type { FinishReason, StopCause } from '../../src/model/run.ts'
@@ -106,7 +106,7 @@ async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'
   const connection = await connectAs(life, stage)
   try {
     const planned = await life.guard(
-      planning.runs(connection, { job: files, fresh }, planEvents(silent), null),
+      planning.runs(connection, { job: files, fresh }, runLines.planEvents(silent), null),
     )
     if (planned === null) throw new Error('the job files are not accepted')
     const { concurrency } = stage.case

@@ -18,7 +18,7 @@ const flavoursOf: Readonly<Record<Vertical, readonly Flavour[] | null>> = {
 }
 
 /** Every page that competes for the topic, the tracked sites first; all links differ. */
-export function candidatesFor(
+function candidatesFor(
   topic: Topic,
   vertical: Vertical,
   salt: number,
@@ -50,7 +50,7 @@ export function candidatesFor(
 const besideMeaning = { own: 0.4, common: 0.1 }
 
 /** Every web page that competes for a query of a meaning. */
-export function candidatesOfMeaning(
+function candidatesOfMeaning(
   topic: Topic,
   meaning: Topic,
   salt: number,
@@ -113,7 +113,7 @@ function linkOf(site: Site, topic: Topic, hash: number, links: Set<string>): str
  * Indices of the candidates, best first. From day to day pages drift in slow and quick waves, and leave for some days. Another
  * engine, country or place gives a similar order.
  */
-export function orderOn(
+function orderOn(
   candidates: readonly RankingCandidate[],
   view: {
     readonly engine: string
@@ -249,7 +249,7 @@ const mostWords = 7
 /** The topic of a query: its words without operators, and the site that it is limited to. */
 export type Topic = ReturnType<typeof topicOf>
 
-export function topicOf(text: string) {
+function topicOf(text: string) {
   const only =
     text.match(/(?:^|\s)site:(?:https?:\/\/)?\.*([\p{L}\p{N}][\p{L}\p{N}.-]*)/iu)?.[1]?.toLowerCase() ?? null
   const rest = text.replace(/(?:^|\s)-?(?:site|inurl|intitle):\S+/gi, ' ').toLowerCase()
@@ -273,7 +273,16 @@ export function topicOf(text: string) {
 }
 
 /** The word with its first letter in upper case. */
-export function capital(word: string): string {
+function capital(word: string): string {
   const [first = '', ...others] = word
   return first.toUpperCase() + others.join('')
+}
+
+/** What competes for a query, and in which order. */
+export const ranking = {
+  of: candidatesFor,
+  ofMeaning: candidatesOfMeaning,
+  orderOn,
+  topicOf,
+  capital,
 }

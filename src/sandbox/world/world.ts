@@ -3,15 +3,11 @@ import { remembered } from '../../model/text.ts'
 import type { CheckedRequest } from '../http.ts'
 import type { PageShape, Positions } from '../options.ts'
 import {
-  candidatesFor,
-  candidatesOfMeaning,
-  capital,
   type Flavour,
-  orderOn,
   type RankingCandidate,
+  ranking,
   type Site,
   type Topic,
-  topicOf,
   type Vertical,
 } from './candidates.ts'
 import { seeded } from './hash.ts'
@@ -84,19 +80,19 @@ export function createWorld(
     const day = Math.floor(options.now / 86_400_000)
     const poolKey = `${vertical}|${asked.query}`
     const { topic, candidates } = remembered(pools, poolKey, () => {
-      const topic = topicOf(asked.query)
+      const topic = ranking.topicOf(asked.query)
       const meaning = vertical === 'web' ? meanings.get(asked.query) : undefined
       const candidates =
         meaning === undefined
-          ? candidatesFor(topic, vertical, salt, sites)
-          : candidatesOfMeaning(topic, topicOf(meaning), salt, sites)
+          ? ranking.of(topic, vertical, salt, sites)
+          : ranking.ofMeaning(topic, ranking.topicOf(meaning), salt, sites)
       return { topic, candidates }
     })
     const ofQuery = meanings.has(asked.query) ? asked.query : ''
     const narrowed = narrowedBy(asked) + ofQuery
     const view = { engine: operation.engine, country: countryOf(asked), narrowed, day }
     const orderKey = `${poolKey}|${view.engine}|${view.country}|${view.narrowed}|${day}`
-    const order = remembered(orders, orderKey, () => orderOn(candidates, view))
+    const order = remembered(orders, orderKey, () => ranking.orderOn(candidates, view))
     const page = cutPage(operation, asked, options, order.length, seeded.hash(orderKey, salt))
     const placed = Array.from(
       order.subarray(page.start, page.end),
@@ -259,7 +255,7 @@ function knowledgeGraph(topic: Topic, hash: number): object | undefined {
     type: 'Topic',
     title: topic.heading,
     website: `https://www.${seeded.mix(hash, 65).toString(36)}.org/`,
-    attributes: { Category: capital(topic.words.at(-1) ?? ''), Since: String(1890 + (hash % 120)) },
+    attributes: { Category: ranking.capital(topic.words.at(-1) ?? ''), Since: String(1890 + (hash % 120)) },
     description: `${topic.heading} is a subject of general interest with a long history.`,
     description_link: link,
     description_source: 'Openalmanac',

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
-import { passwordIn, postgresAddress, unencryptedNote } from '../../../src/run/postgres-address.ts'
+import { passwordIn, postgresAddresses } from '../../../src/run/postgres-address.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { waitWhile } from '../../cli/staged.ts'
 import { sharedPostgres, testPostgres } from '../../support/postgres.ts'
@@ -178,7 +178,7 @@ test('a password in --queue is noted once; the program shows it nowhere', async 
 describe('an address without a word of TLS', () => {
   const refusal = (address: string, env = {}) => {
     try {
-      postgresAddress(address, 'RANKLINE_QUEUE', { PGPASSWORD: 'p', ...env })
+      postgresAddresses.of(address, 'RANKLINE_QUEUE', { PGPASSWORD: 'p', ...env })
       return null
     } catch (error) {
       return (error as Error).message
@@ -196,7 +196,7 @@ describe('an address without a word of TLS', () => {
     ['postgres:///q'],
   ])('may lead to this machine: %s', (address) => {
     expect(refusal(address)).toBeNull()
-    expect(unencryptedNote(address, 'RANKLINE_QUEUE', {})).toBeNull()
+    expect(postgresAddresses.unencryptedNote(address, 'RANKLINE_QUEUE', {})).toBeNull()
   })
 
   testTable([
@@ -224,7 +224,7 @@ describe('an address without a word of TLS', () => {
   ])('may do so with TLS: %s %j', (more, env) => {
     const address = `postgres://me@db.example/q${more}`
     expect(refusal(address, env)).toBeNull()
-    expect(unencryptedNote(address, 'RANKLINE_QUEUE', env)).toBeNull()
+    expect(postgresAddresses.unencryptedNote(address, 'RANKLINE_QUEUE', env)).toBeNull()
   })
 
   testTable([
@@ -233,7 +233,7 @@ describe('an address without a word of TLS', () => {
   ])('or where it says that none is wanted, with a line: %s %j', (more, env) => {
     const address = `postgres://me@db.example/q${more}`
     expect(refusal(address, env)).toBeNull()
-    expect(unencryptedNote(address, 'RANKLINE_QUEUE', env)).toMatch(
+    expect(postgresAddresses.unencryptedNote(address, 'RANKLINE_QUEUE', env)).toMatch(
       /^Nothing encrypts .* RANKLINE_QUEUE names/,
     )
   })

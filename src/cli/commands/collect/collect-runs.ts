@@ -50,13 +50,13 @@ import { afterRuns, metrics } from '../../../unattended/after-run.ts'
 import { pingStarts, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { sharedFlags, TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
-import { printBestEffort } from '../../output.ts'
-import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../progress.ts'
+import { outFile } from '../../output.ts'
+import { runLines } from '../../progress.ts'
 
 // What the commands that collect share: their jobs, and what they do with planned runs.
 
 /** What a job file says can be said, and overruled, on the command line; and which part of jobs is meant. */
-export const jobFileFlags = {
+const jobFileFlags = {
   ...jobOptions,
   tag: listOption('Only queries with this tag'),
   query: listOption('Only the query with this text'),
@@ -77,10 +77,7 @@ interface JobArguments {
 type WithJobs<F> = F & { readonly job: readonly string[] }
 
 /** Throws a sentence where no job was named. */
-export async function withNamedJobs<F extends JobArguments>(
-  flags: F,
-  terminal: Terminal,
-): Promise<WithJobs<F>> {
+async function withNamedJobs<F extends JobArguments>(flags: F, terminal: Terminal): Promise<WithJobs<F>> {
   refuseNothing(flags)
   const { job = [] } = flags
   if (job.length > 0) return { ...flags, job: await meantJobs(job, terminal) }
@@ -88,10 +85,7 @@ export async function withNamedJobs<F extends JobArguments>(
 }
 
 /** The jobs that were named, or those of the working folder that say when they are due. */
-export async function withDueJobs<F extends JobArguments>(
-  flags: F,
-  terminal: Terminal,
-): Promise<WithJobs<F>> {
+async function withDueJobs<F extends JobArguments>(flags: F, terminal: Terminal): Promise<WithJobs<F>> {
   refuseNothing(flags)
   const { job = [] } = flags
   return { ...flags, job: job.length > 0 ? await meantJobs(job, terminal) : await dueWork.jobFiles('.') }
@@ -109,7 +103,7 @@ function refuseNothing({ maxCredits: most }: JobArguments): void {
  * The job files that were meant: a name without its ending is that file, a folder is its jobs, and `rankline.yaml` among other files is
  * left out, which is said.
  */
-export async function meantJobs(named: readonly string[], terminal: Terminal): Promise<readonly string[]> {
+async function meantJobs(named: readonly string[], terminal: Terminal): Promise<readonly string[]> {
   const jobs: string[] = []
   for (const one of named) {
     const path = one === noFile ? one : (jobPlaces.named(one) ?? one)
@@ -296,7 +290,7 @@ async function printEnds(
   const documents = ended.map(({ document }) => document)
   const shownAgain = new Set(ended.flatMap(({ run, show }) => (show === 'as-stored' ? [run.id] : [])))
   if (asJson || terminal.quiet !== true || reason !== 'completed' || isSuspect)
-    await printBestEffort(
+    await outFile.printBestEffort(
       asJson
         ? `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`
         : wrapLines(
@@ -449,11 +443,11 @@ export async function summaryLines(
     const again = shownAgain.has(one.run) ? ' (finished before; nothing was bought now)' : ''
     const next = [whatToDo(one, causes)].flatMap((line) => line ?? [])
     return [
-      ...suspicionLines(one),
-      `${summaryLine(one)}${again}${onScreen ? '' : next.map((line) => `. ${line}`).join('')}`,
+      ...runLines.suspicion(one),
+      `${runLines.summary(one)}${again}${onScreen ? '' : next.map((line) => `. ${line}`).join('')}`,
       ...leftOut(one),
-      ...malformedLines(one.malformed_items),
-      ...mismatchLines(one.mismatched_answers),
+      ...runLines.malformed(one.malformed_items),
+      ...runLines.mismatch(one.mismatched_answers),
       ...causeLines(one, causes),
       ...(onScreen ? next.map((line) => `  ${line}`) : []),
     ]
@@ -575,3 +569,11 @@ export function nextCommands(
 
 /** A stop that the signals of the terminal and of the system ask for. */
 type Interrupts = Omit<ReturnType<typeof listenForInterrupts>, typeof Symbol.dispose>
+
+/** The jobs that a command was given. */
+export const jobArguments = {
+  flags: jobFileFlags,
+  named: withNamedJobs,
+  due: withDueJobs,
+  meant: meantJobs,
+}

@@ -14,19 +14,19 @@ import { backtest, type Day, type PolicyOutcome } from '../../../run/backtest.ts
 import { dueWork } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
 import { openWhatIsStored } from '../../../run/open-stored.ts'
-import { accountOf, decideJobs, editedJobs, pausedJobs } from '../../../run/plan-jobs.ts'
+import { accountOf, jobDecisions } from '../../../run/plan-jobs.ts'
 import { wantedOf } from '../../../run/selection.ts'
 import { plannedLimits, prices } from '../../../run/spending.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import type { PlanDraft } from '../../../store/sqlite/planning/draft.ts'
 import type { PlannedJob } from '../../../store/sqlite/planning/staging.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
-import { planEvents } from '../../progress.ts'
+import { runLines } from '../../progress.ts'
 import { accountWarnings } from '../account/lookups.ts'
-import { jobFileFlags, withDueJobs, withNamedJobs } from './collect-runs.ts'
+import { jobArguments } from './collect-runs.ts'
 
 const flags = {
-  ...jobFileFlags,
+  ...jobArguments.flags,
   ...sharedFlags.service,
   ...sharedFlags.log,
   ...sharedFlags.fit,
@@ -49,12 +49,13 @@ export const planCommand = {
 
 /** `rankline plan`: what would be called and what it would cost. */
 export async function plan(given: PlanFlags, terminal: Terminal): Promise<number> {
-  const flags = given.due === true ? await withDueJobs(given, terminal) : await withNamedJobs(given, terminal)
+  const flags =
+    given.due === true ? await jobArguments.due(given, terminal) : await jobArguments.named(given, terminal)
   if (flags.backtest === true) return await backtestJobs(flags, terminal)
   await using app = await connections.freely(flags, { stored: 'read' })
   const { store } = app
   await using draft = await store.draft()
-  const events = planEvents(terminal)
+  const events = runLines.planEvents(terminal)
   const now = app.clock.wall()
   const isDue = flags.due === true
   const wanted = wantedOf(flags)
@@ -67,7 +68,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     await terminal.write(flags.json === true ? '[]\n' : 'Nothing is due.\n')
     return leftOutCode
   }
-  const decided = await decideJobs(
+  const decided = await jobDecisions.of(
     store,
     jobs,
     { fresh: flags.fresh === true, change: false, together: !isDue },
@@ -106,8 +107,8 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
   const documents = planDocuments(budgeted, account, leftOut)
   const shownLimits = limitsToShow(budgeted)
   for (const warning of [
-    ...(await editedJobs(store, draft, decided)),
-    ...(await pausedJobs(store, jobs)),
+    ...(await jobDecisions.edited(store, draft, decided)),
+    ...(await jobDecisions.paused(store, jobs)),
     ...(await originAdvice(store, jobs)),
     ...accountWarnings(account),
     ...jobs.flatMap(({ notices, settings }) => [

@@ -24,21 +24,19 @@ import { type Hindrance, skippedJobs } from '../../../unattended/alerts/judge-ru
 import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
 import { pingNotStarted, reasonOf } from '../../../unattended/messages/ping.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
-import { planEvents } from '../../progress.ts'
+import { runLines } from '../../progress.ts'
 import {
   type CollectFlags,
   collectAgain,
   collectRuns,
-  jobFileFlags,
+  jobArguments,
   readCollectFlags,
   type SchedulerWork,
-  withDueJobs,
-  withNamedJobs,
 } from './collect-runs.ts'
 import { plan } from './plan.ts'
 
 const flags = {
-  ...jobFileFlags,
+  ...jobArguments.flags,
   ...sharedFlags.service,
   ...sharedFlags.clock,
   ...sharedFlags.collect,
@@ -72,7 +70,7 @@ export const runCommand = {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.dryRun === true) return await plan(flags, terminal)
   if (flags.due === true) return await runDue(flags, terminal)
-  const named = await withNamedJobs(flags, terminal)
+  const named = await jobArguments.named(flags, terminal)
   const starts = startsOf(named.job, terminal)
   return await reportNotStarted(runNamed(named, starts), starts, named)
 }
@@ -85,7 +83,7 @@ async function runNamed(
   readCollectFlags(flags)
   using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
-  const planned = await planning.runs(app, flags, planEvents(terminal, onMistakesIn(starts)), lock)
+  const planned = await planning.runs(app, flags, runLines.planEvents(terminal, onMistakesIn(starts)), lock)
   if (planned === null) return 2
   noteBegun(starts, planned.listed)
   const code = await collectRuns(app, planned.listed, flags, terminal)
@@ -104,7 +102,7 @@ async function runDue(
   terminal: Terminal,
 ): Promise<number> {
   readCollectFlags(given)
-  const flags = await withDueJobs(given, terminal)
+  const flags = await jobArguments.due(given, terminal)
   try {
     const file = isScreen(terminal) || terminal.event ? null : `${databasePath(flags)}.mistakes`
     const starts = startsOf(flags.job, terminal)
@@ -142,7 +140,7 @@ export async function runDueJobs(
   },
 ): Promise<number> {
   const { terminal } = starts
-  const events = planEvents(terminal, onMistakesIn(starts))
+  const events = runLines.planEvents(terminal, onMistakesIn(starts))
   // Files are read twice: before the turn is taken, and in it.
   const logMistake = (line: string): void => (printed.isNew(line) ? events.logMistake(line) : undefined)
   const eventsOnce = { ...events, logMistake }

@@ -54,7 +54,7 @@ import { supervision } from '../../../unattended/scheduler/supervision.ts'
 import { dayOrInstant } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
-import { meantJobs, readCollectFlags } from './collect-runs.ts'
+import { jobArguments, readCollectFlags } from './collect-runs.ts'
 import { type PrintedMistakes, printedMistakes, reportNotStarted, runDueJobs, startsOf } from './run.ts'
 
 const flags = {
@@ -94,7 +94,8 @@ export const scheduleCommand = {
 
 /** `rankline schedule`: runs each job at its time, until it is stopped. */
 export async function schedule(given: ScheduleFlags, terminal: Terminal): Promise<number> {
-  const flags = given.job === undefined ? given : { ...given, job: await meantJobs(given.job, terminal) }
+  const flags =
+    given.job === undefined ? given : { ...given, job: await jobArguments.meant(given.job, terminal) }
   if (flags.list !== true && (flags.from !== undefined || flags.until !== undefined))
     throw new UsageError('--from and --until have no meaning without --list')
   if (flags.print !== undefined && flags.list === true)

@@ -19,7 +19,7 @@ import { collectAndFinish, defaultCollectRequest, planning } from '../../../run/
 import type { Store } from '../../../store/sqlite/open.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
-import { malformedLines, mismatchLines } from '../../progress.ts'
+import { runLines } from '../../progress.ts'
 
 const flags = {
   ...sharedFlags.service,
@@ -84,7 +84,8 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
     throw new RanklineError('The balance does not cover the call. Top up first.', exitCodes.balance)
   await show(store, run.id, flags.json === true, terminal)
   const { spent, malformed, mismatched } = await store.tally(run.id)
-  for (const line of [...malformedLines(malformed), ...mismatchLines(mismatched)]) terminal.log(line.trim())
+  for (const line of [...runLines.malformed(malformed), ...runLines.mismatch(mismatched)])
+    terminal.log(line.trim())
   note(terminal, `${count(spent, 'credit')}.`)
   return 0
 }

@@ -4,7 +4,7 @@ import { runWorker, type WorkerState } from '../../../machines/worker.ts'
 import { systemClock } from '../../../model/time.ts'
 import { numberOption, type OptionSpecs, switchOption, textOption } from '../../../model/values.ts'
 import { note, type Terminal } from '../../../output/terminal.ts'
-import { leaseOf, version } from '../../../run/config.ts'
+import { queueSettings, version } from '../../../run/config.ts'
 import { metrics } from '../../../unattended/after-run.ts'
 import { supervision } from '../../../unattended/scheduler/supervision.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
@@ -43,7 +43,7 @@ const usualConcurrency = 16
 /** `rankline worker`: buys what the runs of other machines have released for this key. SIGTERM is its usual end. */
 export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<number> {
   const { concurrency, maxOutageMs } = readCollectFlags(flags)
-  const leaseMs = leaseOf(flags)
+  const leaseMs = queueSettings.lease(flags)
   const url = sharedQueue.needed(flags)
   const port = numberOption('--health', flags.health, { max: 65_535 })
   using interrupts = listenForInterrupts(terminal)

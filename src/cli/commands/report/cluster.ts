@@ -27,7 +27,7 @@ import { clickCurves } from '../../../run/job-curve.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import { chosenFormat, csvStyle, findJob } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
-import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+import { outFile } from '../../output.ts'
 
 /** Pages that keywords can share. */
 const mostShared = 10
@@ -62,14 +62,14 @@ export const clusterCommand = {
 
 /** `rankline cluster`: keywords that one page can serve, by the results that they share. */
 async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number> {
-  rejectInputAsOutput(flags.out, [flags.job])
+  outFile.rejectInput(flags.out, [flags.job])
   const format = flags.views === true ? refuseFormat(flags) : chosenFormat(flags, formats)
   const csv = csvStyle(flags)
   const least = numberOption('--shared', flags.shared, { min: 1, max: mostShared }) ?? usualShare
   if (flags.all === true && flags.job !== undefined)
     throw new UsageError('--all takes every job of the database. Leave out the name of the job, or --all')
   await using store = await openReader(databasePath(flags))
-  await refuseOntoJobFiles(store, flags)
+  await outFile.refuseOntoJobFiles(store, flags)
   const asked = await jobsOf(store, flags, terminal)
   if (asked === null) return 2
   const { jobs } = asked
@@ -88,10 +88,10 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
   const found = clustersOf(keywords, least)
   const gaps = flags.gaps === true ? gapsOf(found.clusters, await ratesOf(store, asked)) : null
   if (gaps !== null) refuseWithoutTargets(found.clusters, isImported)
-  const width = flags.out === undefined ? terminal.columns : fileColumns
+  const width = flags.out === undefined ? terminal.columns : outFile.columns
   if (format === 'csv') {
     const write = await rowFormats.csv.load()
-    await writeOutput(
+    await outFile.write(
       gaps === null
         ? write(clusterRows(found.clusters), { columns: clusterColumns, csv })
         : write(gapRows(gaps), { columns: gapColumns, csv }),
@@ -101,12 +101,12 @@ async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number>
   } else if (format === 'json') {
     const counted = isImported ? jobs : runs.map(({ job }) => job)
     const document = gaps === null ? clustersDocument(found, { jobs: counted, least }) : gapsDocument(gaps)
-    await writeOutput(asStream(`${JSON.stringify(document, null, 2)}\n`), flags.out, terminal)
+    await outFile.write(asStream(`${JSON.stringify(document, null, 2)}\n`), flags.out, terminal)
   } else if (format === 'yaml')
-    await writeOutput(asStream(suggestedViews(found.clusters)), flags.out, terminal)
+    await outFile.write(asStream(suggestedViews(found.clusters)), flags.out, terminal)
   else {
     const table = gaps === null ? clusterTable(found.clusters, width) : gapTable(gaps, width)
-    await writeOutput(asStream(table), flags.out, terminal)
+    await outFile.write(asStream(table), flags.out, terminal)
   }
   note(terminal, wrapLines(summary(found, least, gaps), terminal.columns))
   return 0

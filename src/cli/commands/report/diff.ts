@@ -20,7 +20,7 @@ import { databasePath } from '../../../run/config.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
 import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
-import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+import { outFile } from '../../output.ts'
 
 const flags = {
   ...sharedFlags.out,
@@ -47,14 +47,14 @@ export const diffCommand = {
 
 /** `rankline diff`: what became of the results of a query, or of every query of a job, between two days. */
 export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number> {
-  rejectInputAsOutput(flags.out, [flags.job])
+  outFile.rejectInput(flags.out, [flags.job])
   const json = isJsonAsked(flags)
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
   const depth = numberOption('--depth', flags.depth, { min: 1 })
   const fits = chosenQueries(flags)
   await using store = await openReader(databasePath(flags))
-  await refuseOntoJobFiles(store, flags)
+  await outFile.refuseOntoJobFiles(store, flags)
   const named = await findJob(store, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
@@ -81,7 +81,7 @@ export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number
     note(terminal, 'Imported result pages are compared with each other alone: add --imported')
   if (run === null) {
     terminal.log(notYetRun(job, date))
-    if (json) await writeOutput(asStream('[]\n'), flags.out, terminal)
+    if (json) await outFile.write(asStream('[]\n'), flags.out, terminal)
     return 0
   }
   const queries = await diffs.asked()
@@ -99,7 +99,7 @@ async function write(
 ): Promise<void> {
   const json = isJsonAsked(flags)
   const table = {
-    width: flags.out === undefined ? terminal.columns : fileColumns,
+    width: flags.out === undefined ? terminal.columns : outFile.columns,
     color: terminal.color && flags.out === undefined,
   }
   const drawn = (text: string) =>
@@ -117,7 +117,7 @@ async function write(
               ),
         ),
       )
-  await writeOutput(pieces, flags.out, terminal, !json)
+  await outFile.write(pieces, flags.out, terminal, !json)
 }
 
 /** Documents as a JSON list, one in memory at a time. */

@@ -25,7 +25,7 @@ import { writablePath, writeFileAtomically } from '../../../output/file.ts'
 import type { WriteRows } from '../../../output/formats/format.ts'
 import { rowFormats } from '../../../output/formats/index.ts'
 import { isScreen, note, sanitize, statusLine, type Terminal } from '../../../output/terminal.ts'
-import { databasePath, withPassword } from '../../../run/config.ts'
+import { databasePath, queueSettings } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import type { RowFilter, Snapshot } from '../../../store/sqlite/rankings/rows.ts'
 import {
@@ -38,7 +38,7 @@ import {
   syncFirstFlags,
 } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
-import { refuseOntoJobFiles, writeOutput } from '../../output.ts'
+import { outFile } from '../../output.ts'
 
 const flags = {
   ...sharedFlags.output(Object.keys(rowFormats)),
@@ -136,7 +136,7 @@ export async function exportToPostgres(
   const { exportInto } = await import('../../../machines/postgres/export.ts')
   const target = exportTarget(to)
   const { schema } = target
-  const url = withPassword(target.url, '--to')
+  const url = queueSettings.withPassword(target.url, '--to')
   const progress = exportProgress(terminal, systemClock, to)
   const filterText = JSON.stringify(Object.fromEntries(Object.entries(filter).sort()))
   const onWait = () => note(terminal, `Waiting for another export into ${sanitize(schema)} to end.`)
@@ -189,7 +189,7 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   const since = cursorOf(flags)
   await syncFirst(flags, terminal)
   await using store = await openReader(databasePath(flags))
-  await refuseOntoJobFiles(store, flags)
+  await outFile.refuseOntoJobFiles(store, flags)
   await refuseUnknown(store, filter)
   const write: WriteRows = await rowFormats[name].load()
   const progress = exportProgress(terminal, systemClock, flags.out)
@@ -197,7 +197,7 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
     const ofClicks = await clicksFilter(store, filter)
     using snapshot = store.snapshot()
     const { rows, columns } = labelled(snapshot, kind, { ...ofClicks, after: 0 })
-    await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
+    await outFile.write(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
     progress.end()
     return 0
   }
@@ -208,7 +208,7 @@ async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<num
   const found = labelled(snapshot, kind, items === null ? { ...filter, after } : { ...filter, after, items })
   const { rows, columns } =
     flags.clusters === true ? withClusters(found, await clustersToExport(store, flags.job)) : found
-  await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
+  await outFile.write(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
   progress.end()
   const cursor = position.text()
   await keepCursor(flags, cursor)
@@ -247,7 +247,7 @@ async function exportImported(
   const csv = csvStyle(flags)
   const filter = rowFilter(flags)
   await using store = await openReader(databasePath(flags))
-  await refuseOntoJobFiles(store, flags)
+  await outFile.refuseOntoJobFiles(store, flags)
   await refuseUnknown(store, filter)
   using _ = store.snapshot()
   const { view, columns } = importedKinds[kind]
@@ -258,7 +258,7 @@ async function exportImported(
   )
   const progress = exportProgress(terminal, systemClock, flags.out)
   const write: WriteRows = await rowFormats[name].load()
-  await writeOutput(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
+  await outFile.write(write(progress.count(rows), { name: kind, columns, csv }), flags.out, terminal)
   progress.end()
   return 0
 }

@@ -9,7 +9,7 @@ import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import type { FoundText } from '../../../store/sqlite/rankings/text-index.ts'
 import { isJsonAsked, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
-import { fileColumns, refuseOntoJobFiles, writeOutput } from '../../output.ts'
+import { outFile } from '../../output.ts'
 
 /** Where words are looked for. */
 export const places = ['titles', 'snippets', 'links', 'ai'] as const
@@ -42,7 +42,7 @@ async function find(flags: FindFlags, terminal: Terminal): Promise<number> {
   const limit = numberOption('--limit', flags.limit, { min: 1 }) ?? listedByDefault
   const sought = soughtText(flags.text, foundIn(flags.in))
   await using store = await openReader(databasePath(flags))
-  await refuseOntoJobFiles(store, flags)
+  await outFile.refuseOntoJobFiles(store, flags)
   if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
   using _ = store.snapshot()
   refuseUnindexed(store, terminal.log)
@@ -53,11 +53,11 @@ async function find(flags: FindFlags, terminal: Terminal): Promise<number> {
     if (hasMore) break
     found.push(one)
   }
-  const width = flags.out === undefined ? terminal.columns : fileColumns
+  const width = flags.out === undefined ? terminal.columns : outFile.columns
   const text = json
     ? `${JSON.stringify(foundDocument(found, sought), null, 2)}\n`
     : foundTable(found, sought, width)
-  await writeOutput(asStream(text), flags.out, terminal)
+  await outFile.write(asStream(text), flags.out, terminal)
   if (found.length === 0) note(terminal, 'Nothing that is stored has these words.')
   if (hasMore) note(terminal, `There are more than ${count(limit, 'result')}. List more with --limit`)
   return 0

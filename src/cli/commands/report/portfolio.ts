@@ -34,7 +34,7 @@ import { clickCurves } from '../../../run/job-curve.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
 import { chosenFormat, csvStyle, findJob, syncFirst, valueFlag } from '../../arguments.ts'
-import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+import { outFile } from '../../output.ts'
 import { audienceOf, metricOptions, type ReportOptions, toleranceOf } from './report.ts'
 import { problemText } from './status.ts'
 
@@ -49,7 +49,7 @@ export async function portfolio(
 ): Promise<number> {
   const { format, out, folder } = chosenOutput(flags)
   refuseMeaningless(flags, format)
-  rejectInputAsOutput(out, [...(named ?? []), flags.ctr])
+  outFile.rejectInput(out, [...(named ?? []), flags.ctr])
   const request = {
     period: {
       period: valueFlag('--period', flags.period, period),
@@ -58,14 +58,14 @@ export async function portfolio(
     tolerance: toleranceOf(flags, {}),
     measure: metricOptions(flags),
     audience: audienceOf(flags),
-    layout: { width: fileColumns, color: false, ascii: false, rows: false },
+    layout: { width: outFile.columns, color: false, ascii: false, rows: false },
     format: {},
     browsers: browserPlaces(),
   }
   const database = databasePath(flags)
   await syncFirst(flags, terminal)
   await using reader = await openReader(database)
-  await refuseOntoJobFiles(reader, { out })
+  await outFile.refuseOntoJobFiles(reader, { out })
   const jobs = named === null ? await storedJobs(reader) : await namedJobs(reader, named, flags, terminal)
   if (jobs === null) return 2
   const now = systemClock.wall()
@@ -189,19 +189,19 @@ async function writeRows(
   if (format === 'html') {
     const page = { rows, language: commonLanguage(rows), now, problems: ofAll, ...moneyOf(status) }
     const assets = await portfolioAssets()
-    await writeOutput(asStream(portfolioPage(page, assets)), out, terminal)
+    await outFile.write(asStream(portfolioPage(page, assets)), out, terminal)
     const reports = rows.filter(({ file }) => file !== null).length
     note(terminal, `Beside it: ${count(reports, 'report')}`)
   } else if (format === 'table') {
     const isFile = out !== undefined
-    const layout = isFile ? { columns: fileColumns, color: false } : terminal
+    const layout = isFile ? { columns: outFile.columns, color: false } : terminal
     const text = [
       problemText({ problems: [...ofAll, ...problemLines(rows)] }, layout),
       portfolioTable(rows, { width: layout.columns }),
     ]
     const shown = text.filter((part) => part !== '').join('\n')
     const isAscii = !isFile && terminal.ascii === true
-    await writeOutput(asStream(isAscii ? asciiSigns(shown) : shown), out, terminal, true)
+    await outFile.write(asStream(isAscii ? asciiSigns(shown) : shown), out, terminal, true)
   } else {
     const json = format !== 'csv'
     const all = rows.map((row) => portfolioCells(row, json))
@@ -210,7 +210,7 @@ async function writeRows(
       type: json && name === 'problems' ? ('json' as const) : ('text' as const),
     }))
     const write = await rowFormats[format].load()
-    await writeOutput(write(cellsOf(all, columns), { columns, csv }), out, terminal)
+    await outFile.write(write(cellsOf(all, columns), { columns, csv }), out, terminal)
   }
 }
 

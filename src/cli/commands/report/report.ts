@@ -40,7 +40,7 @@ import {
   valueFlag,
 } from '../../arguments.ts'
 import { sharedFlags, type TypedOptions } from '../../flags.ts'
-import { fileColumns, refuseOntoJobFiles, rejectInputAsOutput, writeOutput } from '../../output.ts'
+import { outFile } from '../../output.ts'
 
 export const reportFlags = {
   ...sharedFlags.output(Object.keys(reportFormats)),
@@ -90,7 +90,7 @@ const briefWork = [
 /** Where the targets of a job stand, how they moved, and why one query says what it says. */
 export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
   rejectWithExplain(flags)
-  rejectInputAsOutput(flags.out, [flags.job, flags.ctr, flags.comment])
+  outFile.rejectInput(flags.out, [flags.job, flags.ctr, flags.comment])
   const json = flags.explain === undefined ? false : isJsonAsked(flags)
   const format = await chosenReportFormat(flags, terminal)
   if (format.document === true && process.versions.v8.startsWith('11.'))
@@ -110,7 +110,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   const database = databasePath(flags)
   await syncFirst(flags, terminal)
   await using reader = await openReader(database)
-  await refuseOntoJobFiles(reader, flags)
+  await outFile.refuseOntoJobFiles(reader, flags)
   const named = await findJob(reader, flags, terminal)
   if (named === null) return 2
   const { name: job, settings } = named
@@ -173,7 +173,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   // Of a part of the keywords a view without any is no mistake.
   if (format.tabs === true && flags.tag === undefined && flags.where === undefined)
     for (const line of viewsWithoutTab(shown, ranked?.history)) note(terminal, line)
-  await writeOutput(chunks, flags.out, terminal, ranked !== null && format.painted === true)
+  await outFile.write(chunks, flags.out, terminal, ranked !== null && format.painted === true)
   return 0
 }
 
@@ -188,7 +188,7 @@ function layoutOf({ out, rows = false }: ReportFlags, terminal: Terminal) {
   const { columns, color, ascii = false } = terminal
   return out === undefined
     ? { width: columns, color, ascii, rows: rows || !isScreen(terminal) }
-    : { width: fileColumns, color: false, ascii: false, rows: true }
+    : { width: outFile.columns, color: false, ascii: false, rows: true }
 }
 
 function whyEmpty(job: string, { runs }: RankedJob, date: string | undefined): string {

@@ -11,7 +11,7 @@ import { openRunList } from '../../../run/open-stored.ts'
 import { demoHint } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock, isHeld } from '../../../store/sqlite/connection/lock.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
-import { malformedLines, mismatchLines, summaryLine, suspicionLines } from '../../progress.ts'
+import { runLines } from '../../progress.ts'
 
 const listedByDefault = 20
 
@@ -108,10 +108,10 @@ async function showRun(
     return 0
   }
   const lines = [
-    ...suspicionLines(document),
-    summaryLine(document),
-    ...malformedLines(document.malformed_items),
-    ...mismatchLines(document.mismatched_answers),
+    ...runLines.suspicion(document),
+    runLines.summary(document),
+    ...runLines.malformed(document.malformed_items),
+    ...runLines.mismatch(document.mismatched_answers),
   ]
   await terminal.write(wrapLines(`${lines.join('\n')}\n`, terminal.columns))
   const withParams = failures.some(({ params }) => Object.keys(params).length > 0)

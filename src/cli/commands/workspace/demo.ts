@@ -27,7 +27,7 @@ import { collectAndFinish, defaultCollectRequest, planning } from '../../../run/
 import { openStore, type Store } from '../../../store/sqlite/open.ts'
 import { type ReportFormatName, reportFormats } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
-import { planEvents } from '../../progress.ts'
+import { runLines } from '../../progress.ts'
 import { metricOptions } from '../report/report.ts'
 
 const jobFile = fileURLToPath(new URL('../jobs/rank-tracking.yaml', import.meta.url))
@@ -77,7 +77,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
 }
 
 async function collectDay(app: App, terminal: Terminal): Promise<void> {
-  const planned = await planning.runs(app, { job: [jobFile] }, planEvents(terminal), null)
+  const planned = await planning.runs(app, { job: [jobFile] }, runLines.planEvents(terminal), null)
   if (planned === null) throw new Error(`${jobFile} has mistakes`)
   await collectAndFinish(app, planned.listed, { ...defaultCollectRequest, stop: stopSignal() })
 }

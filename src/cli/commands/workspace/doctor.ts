@@ -5,7 +5,7 @@ import type { OptionSpecs } from '../../../model/values.ts'
 import { wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
-import { fileColumns, foundText } from '../../output.ts'
+import { foundText, outFile } from '../../output.ts'
 
 const flags = sharedFlags.service satisfies OptionSpecs
 
@@ -51,7 +51,7 @@ function described(
 ): string {
   const widest = Math.max(...examined.map(({ check }) => check.length))
   const indent = ' '.repeat(widestState + widest + 4)
-  const width = Math.min(columns, fileColumns)
+  const width = Math.min(columns, outFile.columns)
   const lines = examined.flatMap(({ check, state, text }) => {
     const [first = '', ...rest] = wrap(sanitize(text), width, indent)
     const word = state.padEnd(widestState)

@@ -6,7 +6,7 @@ import { shortestKey } from '../../../run/config.ts'
 import type { SandboxOptions } from '../../../sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../../../sandbox/server.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
-import { printBestEffort } from '../../output.ts'
+import { outFile } from '../../output.ts'
 
 const flags = {
   port: textOption('Port on 127.0.0.1; 0 takes a free one [8787]'),
@@ -34,7 +34,7 @@ export const sandboxCommand = {
 export async function sandbox(flags: SandboxFlags, terminal: Terminal): Promise<number> {
   const running = await startSandbox(sandboxOptions(flags))
   if (flags.date !== undefined) running.control({ date: flags.date })
-  await printBestEffort(
+  await outFile.printBestEffort(
     flags.json === true
       ? `${JSON.stringify({ base_url: running.url, api_key: running.key })}\n`
       : wrapLines(greeting(running, flags.site ?? exampleSites), terminal.columns),
