@@ -7,13 +7,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { countedSpans } from '../../src/arrive/clicks/counted.ts'
-import {
-  propertyInName,
-  readDay,
-  siteOfProperty,
-  tableOfQueries,
-  uiTable,
-} from '../../src/arrive/clicks/rows.ts'
+import { readDay, siteOfProperty, uiExport } from '../../src/arrive/clicks/rows.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { rowSums, sortedRuns } from '../../src/store/sqlite/clicks/draft.ts'
@@ -184,7 +178,7 @@ test.each([
   ['a.csv', 'b.csv', false, 1],
 ])('of %s and %s (archive: %s) the table of queries is number %i', (one, other, isArchive, wanted) => {
   expect(
-    tableOfQueries(
+    uiExport.placeOfQueries(
       [
         { base: one, rows: 5 },
         { base: other, rows: 9 },
@@ -201,11 +195,11 @@ test.each([
   ['export.zip', null],
   ['clicks-2026.csv', null],
 ])('the name %s says %s', (name, wanted) => {
-  expect(propertyInName(name)).toBe(wanted)
+  expect(uiExport.propertyIn(name)).toBe(wanted)
 })
 
 test('a table whose rates are fractions is no UI export', () => {
-  expect(uiTable([{ cells: ['2026-10-01', '1', '10', '0.1', '3.5'], line: 2 }])).toBeNull()
+  expect(uiExport.table([{ cells: ['2026-10-01', '1', '10', '0.1', '3.5'], line: 2 }])).toBeNull()
 })
 
 describe('rows of the API', () => {

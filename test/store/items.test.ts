@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { sweep } from '../../src/store/sqlite/maintenance/prune.ts'
-import { type Dictionary, dictionary, itemHash } from '../../src/store/sqlite/results/dictionary.ts'
+import { checksums, type Dictionary, dictionary } from '../../src/store/sqlite/results/dictionary.ts'
 import { aResult } from '../catalog/results.ts'
 import { aStore } from './build.ts'
 
@@ -80,7 +80,7 @@ test.each([newest, 1])(
     const id = store(dictionary(db, most), first)
     for (const other of [link, length]) {
       // As if both came to one hash.
-      const hash = itemHash(other.link, { ...nothing, title: other.title })
+      const hash = checksums.ofItem(other.link, { ...nothing, title: other.title })
       db.exec(
         `UPDATE items SET hash = ${hash} WHERE id = 1; UPDATE item_hashes SET hash = ${hash} WHERE id = 1`,
       )

@@ -22,17 +22,13 @@ import {
   type AddOptions,
   type ClickLayout,
   decimal,
-  isComparison,
   layoutOf,
-  propertyInName,
   type RowReader,
   readDay,
   rowSink,
   siteOfProperty,
-  tableOfQueries,
   type UiTable,
-  uiFilters,
-  uiTable,
+  uiExport,
 } from './rows.ts'
 
 type UiFile = Extract<RecognisedFile, { readonly kind: 'ui' }>
@@ -228,7 +224,7 @@ function addUiExport(
   const others = files.filter(({ table }) => table.about === 'other')
   const queries =
     others[
-      tableOfQueries(
+      uiExport.placeOfQueries(
         others.map(({ file, table }) => ({ base: file.base, rows: table.rows.length })),
         isArchive,
       )
@@ -240,8 +236,8 @@ function addUiExport(
   if (period === null) throw new UsageError(noPeriod(name))
   const named =
     property ??
-    propertyInName(basename(path)) ??
-    propertyInName(basename(dirname(path))) ??
+    uiExport.propertyIn(basename(path)) ??
+    uiExport.propertyIn(basename(dirname(path))) ??
     propertyOfPages(pages?.table)
   const site = named === null ? null : siteOfProperty(named)
   if (named === null || site === null) throw new UsageError(noProperty(name))
@@ -319,7 +315,9 @@ function propertyOfPages(table: UiTable | undefined): string | null {
 type RecognisedFile =
   | { readonly kind: 'rows'; readonly file: InputFile; readonly layout: ClickLayout; readonly read: ReadRows }
   | { readonly kind: 'ui'; readonly file: InputFile; readonly table: UiTable }
-  | ({ readonly kind: 'filters'; readonly file: InputFile } & NonNullable<ReturnType<typeof uiFilters>>)
+  | ({ readonly kind: 'filters'; readonly file: InputFile } & NonNullable<
+      ReturnType<typeof uiExport.filters>
+    >)
   | { readonly kind: 'other'; readonly file: InputFile }
 
 type ReadRows = (draft: ClickDraft, take: (reader: RowReader) => void) => Promise<void>
@@ -348,9 +346,9 @@ async function recogniseCsv(file: InputFile, head: string): Promise<RecognisedFi
   const rows = firstRows(head)
   const [header, first] = rows
   if (header === undefined) return { kind: 'other', file }
-  const filters = uiFilters(rows, file.base)
+  const filters = uiExport.filters(rows, file.base)
   if (filters !== null) return { kind: 'filters', file, ...filters }
-  if (isComparison(header.cells, first?.cells))
+  if (uiExport.isComparison(header.cells, first?.cells))
     throw new UsageError(
       `${file.name} compares two periods. Export one period alone from Search Console, without Compare`,
     )
@@ -371,7 +369,7 @@ async function recogniseCsv(file: InputFile, head: string): Promise<RecognisedFi
 async function readUiTable(file: InputFile, separator: number): Promise<UiTable | null> {
   const rows: TextRow[] = []
   await readCsv(file, separator, (record) => rows.push(textRow(record)) <= mostUiRows)
-  const table = rows.length > mostUiRows ? null : uiTable(rows.slice(1))
+  const table = rows.length > mostUiRows ? null : uiExport.table(rows.slice(1))
   if (table !== null && 'mistake' in table)
     throw new UsageError(`${file.name}:${table.line}: ${table.mistake}; nothing was stored`)
   return table

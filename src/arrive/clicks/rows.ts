@@ -96,7 +96,7 @@ function decimalOf(text: string): number | null {
  * Reads a table of five columns: what it is about, clicks, impressions, rate in percent, position. Null where the first row has another
  * shape; the message of a later row that has one.
  */
-export function uiTable(
+function uiTable(
   rows: readonly TextRow[],
 ): UiTable | null | { readonly line: number; readonly mistake: string } {
   const read: UiTable['rows'][number][] = []
@@ -125,7 +125,7 @@ export function uiTable(
 }
 
 /** The filters of a UI export, one a row: what is filtered, and by which value. Null where a table of two columns is another one. */
-export function uiFilters(rows: readonly TextRow[], base: string) {
+function uiFilters(rows: readonly TextRow[], base: string) {
   const [header, ...others] = rows.map(({ cells }) => cells.map((cell) => cell.trim().normalize('NFC')))
   const isNamed = [base.normalize('NFC'), header?.[0] ?? ''].some((name) => filtersName.test(name))
   if (header?.length !== 2 || !isNamed) return null
@@ -158,7 +158,7 @@ const otherSearches =
   /^(im[aá]g|imm?agin|bild|afbeelding|obra|görsel|kuva|kép|изображ|画像|图片|圖片|이미지|v[ií]d[eé]o|film|wideo|видео|動画|视频|影片|동영상|news|nachrichten|actualit|noticia|notizi|notícia|nieuws|wiadomo|zpráv|nyhet|haber|новост|ニュース|新闻|新聞|뉴스|discover)/iu
 
 /** Whether a header is that of two periods beside each other. */
-export function isComparison(cells: readonly string[], first: readonly string[] | undefined): boolean {
+function isComparison(cells: readonly string[], first: readonly string[] | undefined): boolean {
   return (
     cells.length === 9 && first?.length === 9 && [5, 6].every((place) => isRate((first[place] ?? '').trim()))
   )
@@ -172,7 +172,7 @@ const queriesName =
  * Which of several tables that are about no day and no page is that of queries: by its name, else the first one in an archive, where Search
  * Console puts them in the order of its tabs, else the longest. -1 for none.
  */
-export function tableOfQueries(
+function tableOfQueries(
   tables: readonly { readonly base: string; readonly rows: number }[],
   isArchive: boolean,
 ): number {
@@ -184,7 +184,7 @@ export function tableOfQueries(
 }
 
 /** The property that the name of a download says; null where it says none. */
-export function propertyInName(name: string): string | null {
+function propertyInName(name: string): string | null {
   const [, scheme, host] = name.match(/^(https?)_{3}([\w.-]+?)_?-[^\d]/) ?? []
   if (scheme !== undefined && host !== undefined) return `${scheme}://${host.replace(/_+$/, '')}/`
   const [, domain] = name.match(/^((?:[a-z0-9-]+\.)+[a-z]{2,})-[^\d.]+-\d{4}-\d{2}-\d{2}/i) ?? []
@@ -314,4 +314,13 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
       draft.add(row)
     },
   }
+}
+
+/** What is read of the tables of a UI export, and of their names. */
+export const uiExport = {
+  table: uiTable,
+  filters: uiFilters,
+  isComparison,
+  placeOfQueries: tableOfQueries,
+  propertyIn: propertyInName,
 }

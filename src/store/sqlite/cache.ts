@@ -9,7 +9,7 @@ import { dictionary } from './results/dictionary.ts'
 import { answers, items, keys, links, targets, runTargets as watched } from './schema.ts'
 
 /** Answers the number of a target, given where it has none yet. Inside a transaction. */
-export function targetIds(db: Database): (target: Pick<Target, 'site' | 'match' | 'also'>) => number {
+function targetIds(db: Database): (target: Pick<Target, 'site' | 'match' | 'also'>) => number {
   const { site, match, also } = targets
   const add = db.prepare(
     raw`INSERT INTO ${targets} (${site}, ${match}, ${also}) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -27,7 +27,7 @@ export function targetIds(db: Database): (target: Pick<Target, 'site' | 'match' 
 }
 
 /** Targets as a JSON list, for SQL that holds them against the columns `site`, `match` and `also`. */
-export function namedTargets(targets: readonly Target[]): string {
+function namedTargets(targets: readonly Target[]): string {
   return JSON.stringify(targets.map((target) => ({ ...target, also: JSON.stringify(target.also) })))
 }
 
@@ -38,7 +38,7 @@ export type TargetRow = Omit<Target, 'own' | 'also'> & {
   readonly also: string
 }
 
-export function targetFromRow<Row extends { readonly own: number; readonly also: string }>({
+function targetFromRow<Row extends { readonly own: number; readonly also: string }>({
   own,
   also,
   ...row
@@ -201,4 +201,11 @@ function pageItems(db: Database) {
     remember: (answerId: number, items: readonly StoredItem[]) => void known.set(answerId, items),
     forget: () => known.clear(),
   }
+}
+
+/** How targets are stored, and read again. */
+export const storedTargets = {
+  ids: targetIds,
+  named: namedTargets,
+  fromRow: targetFromRow,
 }

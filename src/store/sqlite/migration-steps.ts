@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { inOneSpelling, mergeLabels } from '../../model/query.ts'
 import { raw } from './connection/statements.ts'
-import { type ItemTexts, itemHash, sizeOf } from './results/dictionary.ts'
+import { checksums, type ItemTexts } from './results/dictionary.ts'
 import { storedPositions } from './results/write-results.ts'
 import { answers, items, links, texts } from './schema.ts'
 
@@ -289,9 +289,9 @@ function itemAdder(db: Database): (names: Names, row: number) => number {
       displayedLink: text(displayedLink),
       matched: text(matched),
     }
-    const hash = itemHash(link === null ? null : (linkOf.get(link) ?? null), says)
+    const hash = checksums.ofItem(link === null ? null : (linkOf.get(link) ?? null), says)
     const values = [says.title, says.snippet, says.source, says.displayedLink, says.matched]
-    return Number(insert.run(hash, sizeOf(says), link, ...values).lastInsertRowid)
+    return Number(insert.run(hash, checksums.size(says), link, ...values).lastInsertRowid)
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type RunTotals,
   tooLong,
 } from '../../model/run.ts'
-import { isDiskFull, isLocked } from './connection/errors.ts'
+import { errorIs } from './connection/errors.ts'
 import type { GroupCommit } from './connection/group-commit.ts'
 import { drizzle, each } from './connection/statements.ts'
 import { rankTotals, recordUnknown, runSuspicion } from './rankings/observations.ts'
@@ -369,7 +369,7 @@ export function runStore(db: Database, writer: GroupCommit) {
         }
       } catch (error) {
         // Nothing is lost: where totals are missing, the observations themselves are read.
-        if (!isDiskFull(error) && !isLocked(error)) throw error
+        if (!errorIs.diskFull(error) && !errorIs.locked(error)) throw error
       }
     },
     /** Drops what was added up of the runs of a job, or of all. */

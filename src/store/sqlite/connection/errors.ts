@@ -155,22 +155,22 @@ function logBeside(path: string): string | null {
 }
 
 /** Whether the database wants space that the disk does not have. */
-export function isDiskFull(error: unknown): boolean {
+function isDiskFull(error: unknown): boolean {
   return ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'].includes(codeOf(error))
 }
 
 /** Whether a write failed: at a quota of the file system for want of room, else because the disk fails. */
-export function isWriteFailure(error: unknown): boolean {
+function isWriteFailure(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_IOERR_WRITE'
 }
 
 /** Whether the disk cannot be read or written, full or not. */
-export function isDiskFailure(error: unknown): boolean {
+function isDiskFailure(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_IOERR')
 }
 
 /** Whether another connection is writing. */
-export function isLocked(error: unknown): boolean {
+function isLocked(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')
 }
 
@@ -218,4 +218,12 @@ function* explainingRows(rows: Iterable<unknown>, describe: (error: unknown) => 
   } catch (error) {
     throw describe(error)
   }
+}
+
+/** What an error of SQLite or of the disk means. */
+export const errorIs = {
+  diskFull: isDiskFull,
+  locked: isLocked,
+  diskFailure: isDiskFailure,
+  writeFailure: isWriteFailure,
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { groupedBy } from '../../../model/text.ts'
-import { isDiskFailure, isDiskFull, isLocked, isWriteFailure } from './errors.ts'
+import { errorIs } from './errors.ts'
 
 /** Commits changes in groups. */
 export interface GroupCommit {
@@ -116,8 +116,8 @@ export function groupCommit(
     } catch (error) {
       rolledBack()
       if (wasFull(error)) findRoom(group, error)
-      else if (isDiskFailure(error)) giveUp(group, error)
-      else if (isLocked(error)) waitForOthers(group, error)
+      else if (errorIs.diskFailure(error)) giveUp(group, error)
+      else if (errorIs.locked(error)) waitForOthers(group, error)
       else if (group.length === 1) group[0]?.failed(error)
       else for (const one of group) commitAlone(one)
       return
@@ -155,8 +155,8 @@ export function groupCommit(
     } catch (error) {
       rolledBack()
       if (wasFull(error)) findRoom([one], error)
-      else if (isDiskFailure(error)) giveUp([one], error)
-      else if (isLocked(error)) waitForOthers([one], error)
+      else if (errorIs.diskFailure(error)) giveUp([one], error)
+      else if (errorIs.locked(error)) waitForOthers([one], error)
       else one.failed(error)
     }
   }
@@ -170,10 +170,10 @@ export function groupCommit(
   }
 
   const wasFull = (error: unknown): boolean =>
-    failure === null && (isDiskFull(error) || (isWriteFailure(error) && lacksRoom()))
+    failure === null && (errorIs.diskFull(error) || (errorIs.writeFailure(error) && lacksRoom()))
 
   const note = (error: unknown): void => {
-    if (isDiskFailure(error)) giveUp([], error)
+    if (errorIs.diskFailure(error)) giveUp([], error)
   }
 
   const giveUp = (group: readonly Waiting[], error: unknown): void => {

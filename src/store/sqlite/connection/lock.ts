@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { UsageError } from '../../../model/errors.ts'
-import { describeError, isLocked } from './errors.ts'
+import { describeError, errorIs } from './errors.ts'
 
 /** Whether a lock is held alone, or with others that share it. */
 export type LockUse = 'alone' | 'shared'
@@ -37,7 +37,7 @@ export function tryLock(
     return { release: () => db.close() }
   } catch (error) {
     db.close()
-    if (isLocked(error)) return null
+    if (errorIs.locked(error)) return null
     throw describeError(error, path)
   }
 }
@@ -88,7 +88,7 @@ export function isHeld(path: string): boolean {
     }
     return false
   } catch (error) {
-    return isLocked(error)
+    return errorIs.locked(error)
   }
 }
 

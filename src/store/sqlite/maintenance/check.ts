@@ -8,7 +8,7 @@ import { drizzle, raw } from '../connection/statements.ts'
 import { type StoredBodyRow, storedBodies } from '../ledger/calls.ts'
 import { appliedMigration, newestMigration } from '../migrate.ts'
 import { textIndex } from '../rankings/text-index.ts'
-import { hashOf, type ItemTexts, itemHash, sizeOf } from '../results/dictionary.ts'
+import { checksums, type ItemTexts } from '../results/dictionary.ts'
 import { answers, calls, items, links, queries, rawAnswers, runs, texts } from '../schema.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
@@ -146,7 +146,7 @@ export const checksummedTables: readonly ChecksummedTable[] = [
       ${items.displayedLink} AS displayedLink, ${items.matched},
       (SELECT l.${links.link} FROM ${links} l WHERE l.${links.id} = ${items.linkId}) AS link`,
     isSound: ({ hash, size, link, ...said }: CheckedItem) =>
-      hash === itemHash(link, said) && size === sizeOf(said),
+      hash === checksums.ofItem(link, said) && size === checksums.size(said),
   },
   {
     broken: 'Queries that do not match their checksum',
@@ -159,7 +159,7 @@ export const checksummedTables: readonly ChecksummedTable[] = [
 ]
 
 function isWord({ hash, word }: { readonly hash: number; readonly word: string }): boolean {
-  return hashOf(word) === hash
+  return checksums.ofText(word) === hash
 }
 
 /** Reads each row separately, so that a damaged one hides no other. Only their number is kept. */

@@ -4,7 +4,7 @@ import type { FitFunds, SkippedTotal } from '../../../ledger/budget.ts'
 import type { JobSettings, Target } from '../../../model/job.ts'
 import { continuedQuery, type PlannedQuery, queryKey } from '../../../model/query.ts'
 import type { PlanSummary, Run } from '../../../model/run.ts'
-import { type StoreCache, targetIds } from '../cache.ts'
+import { type StoreCache, storedTargets } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
@@ -313,7 +313,7 @@ function storeTargets(db: Database, targets: readonly Target[], run: number, lis
       ON CONFLICT DO UPDATE SET label = excluded.label, own = excluded.own, everywhere = max(everywhere, excluded.everywhere)`,
   )
   const setNumbers = db.prepare(`UPDATE draft.${getTableName(lists)} SET numbers = ? WHERE id = ?`)
-  const idOf = targetIds(db)
+  const idOf = storedTargets.ids(db)
   const store = (target: Target, everywhere: 0 | 1): number => {
     const targetId = idOf(target)
     add.run(run, targetId, target.label, Number(target.own), everywhere)

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { and, eq, isNull, max, sql } from 'drizzle-orm'
 import type { Target } from '../../../model/job.ts'
 import type { Cell, ResultKind, Row } from '../../../model/result.ts'
-import { namedTargets } from '../cache.ts'
+import { storedTargets } from '../cache.ts'
 import { drizzle, raw } from '../connection/statements.ts'
 import { answers, callDeliveries, calls, deliveries, queries, runQueries, runs, tasks } from '../schema.ts'
 import { asks } from '../views.ts'
@@ -84,7 +84,7 @@ export function reportStore(db: Database) {
      * run's day that know nothing.
      */
     *askedBy(run: number, targets: readonly Target[]): Iterable<Row> {
-      const named = namedTargets(targets)
+      const named = storedTargets.named(targets)
       yield* db.prepare<unknown[], Record<string, Cell>>(asks.everything).iterate({ run, named })
     },
     /** The texts of everything that runs of the job ever asked, in alphabetical order. */

@@ -4,7 +4,7 @@ import type { Target } from '../../../model/job.ts'
 import type { JobQuery } from '../../../model/query.ts'
 import { featureBits, kindCodes, type ResultKind, type SerpFeature } from '../../../model/result.ts'
 import type { Suspicion } from '../../../model/run.ts'
-import { namedTargets, type TargetRow, targetFromRow } from '../cache.ts'
+import { storedTargets, type TargetRow } from '../cache.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import {
   answers as a,
@@ -179,7 +179,7 @@ export function trackingStore(db: Database) {
      * names them.
      */
     contentsOf: (run: number, targetsOfJob: readonly Target[]) => {
-      const named = namedTargets(targetsOfJob)
+      const named = storedTargets.named(targetsOfJob)
       const asked = pairs.all({ run, named })
       const watched = new Set(asked.map(([, target]) => target))
       return {
@@ -192,7 +192,7 @@ export function trackingStore(db: Database) {
         targets: targets
           .all({ run, named })
           .filter(({ id }) => watched.has(id))
-          .map(targetFromRow),
+          .map(storedTargets.fromRow),
         /** Query and target of each observation that the run is to make, in the order of the two lists. */
         pairs: asked as readonly (readonly [query: number, target: number])[],
       }

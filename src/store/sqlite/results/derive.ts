@@ -5,7 +5,7 @@ import type { Target } from '../../../model/job.ts'
 import type { QueryState, QueryUpdate } from '../../../rank/paging.ts'
 import { orNull } from '../../compression.ts'
 import type { ReadAnswer } from '../../journal.ts'
-import { namedTargets, type StoreCache, targetIds } from '../cache.ts'
+import { type StoreCache, storedTargets } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, each, lazy, once } from '../connection/statements.ts'
 import { markUnusable, type StoredBodyRow, storedBodies } from '../ledger/calls.ts'
@@ -278,7 +278,7 @@ function runsToBackfill(
     .from(runs)
     .where(
       sql`${runs.job} = ${job} AND ${runs.finishedAt} IS NOT NULL AND (
-        EXISTS (SELECT 1 FROM json_each(${namedTargets(named)}) wanted WHERE NOT EXISTS (${watched}))
+        EXISTS (SELECT 1 FROM json_each(${storedTargets.named(named)}) wanted WHERE NOT EXISTS (${watched}))
         OR EXISTS (SELECT 1 FROM ${rq} ${n} JOIN ${rq} ON ${rq.queryId} = ${n.queryId}
           WHERE ${n.runId} = ${withTargets} AND ${n.targets} <> '[]' AND ${rq.runId} = ${runs.id} AND ${fewer}))`,
     )
@@ -356,7 +356,7 @@ function backfiller(
     const at = orm.select({ at: runs.finishedAt }).from(runs).where(eq(runs.id, run)).get()?.at ?? null
     // Another process has continued the run with a new plan.
     if (at === null) return { looked: 0, next: null }
-    const idOf = targetIds(db)
+    const idOf = storedTargets.ids(db)
     const ids = wanted.map((target) => {
       const id = idOf(target)
       orm

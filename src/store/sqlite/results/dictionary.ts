@@ -406,7 +406,7 @@ function textsOfItem({ title, snippet, source, displayedLink, snippetMatched }: 
 }
 
 /** How long the texts of an item are together. */
-export function sizeOf({ title, snippet, source, displayedLink, matched }: ItemTexts): number {
+function sizeOf({ title, snippet, source, displayedLink, matched }: ItemTexts): number {
   return lengthOf(title) + lengthOf(snippet) + lengthOf(source) + lengthOf(displayedLink) + lengthOf(matched)
 }
 
@@ -415,7 +415,7 @@ function lengthOf(text: string | null): number {
 }
 
 /** A hash of 52 bits, which JavaScript holds exactly. No two items are taken for one because of it: link and length must be equal, too. */
-export function itemHash(
+function itemHash(
   link: string | null,
   { title, snippet, source, displayedLink, matched }: ItemTexts,
 ): number {
@@ -476,6 +476,13 @@ function entryOf<Entry>(one: Entry | WantedText<Entry> | null): Entry | null {
 }
 
 /** A hash of 48 bits, which SQLite stores in six bytes and JavaScript holds exactly. Texts with equal hashes are compared. */
-export function hashOf(text: string): number {
+function hashOf(text: string): number {
   return Number.parseInt(hash('md5', text, 'hex').slice(0, 12), 16)
+}
+
+/** By which texts and what results say are told apart. */
+export const checksums = {
+  ofText: hashOf,
+  ofItem: itemHash,
+  size: sizeOf,
 }

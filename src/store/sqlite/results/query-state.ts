@@ -11,7 +11,7 @@ import type {
   WatchedTarget,
 } from '../../../rank/paging.ts'
 import type { AnswerRecord, ReadAnswer, TaskCountChange } from '../../journal.ts'
-import { type StoreCache, type TargetRow, targetFromRow } from '../cache.ts'
+import { type StoreCache, storedTargets, type TargetRow } from '../cache.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { lazy, named, once, raw, updateOrFail } from '../connection/statements.ts'
 import { skippedForBalance } from '../planning/staging.ts'
@@ -233,7 +233,7 @@ function pageRow([
 }
 
 function watchedOf({ adopted, ...row }: WatchedRow): WatchedTarget {
-  const target = targetFromRow(row)
+  const target = storedTargets.fromRow(row)
   return adopted === 1 ? { ...target, backfilled: true } : target
 }
 
