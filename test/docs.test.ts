@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { operations } from '../src/catalog/index.ts'
-import { reportFormats } from '../src/cli/arguments.ts'
+import { formatArguments } from '../src/cli/arguments.ts'
 import { reportCommand } from '../src/cli/commands/report/report-command.ts'
 import { type ExportColumn, exportKinds, importedKinds, tableKey } from '../src/export/export.ts'
 import { jobFileJsonSchema, workspaceJsonSchema } from '../src/jobfile/json-schema.ts'
@@ -185,9 +185,9 @@ describe('docs/workspace', () => {
 
 test('the forms of a report are all told, in their order, in the docs and in the help', () => {
   const told = tableRows('docs/report-formats.md', 'forms').map((row) => row.match(/^\| `(\w+)`/)?.[1])
-  expect(told).toEqual(Object.keys(reportFormats))
+  expect(told).toEqual(Object.keys(formatArguments.ofReports))
   const { help } = reportCommand.flags.format
-  expect(help.replace(' [table]', '').split(/, | or /)).toEqual(Object.keys(reportFormats))
+  expect(help.replace(' [table]', '').split(/, | or /)).toEqual(Object.keys(formatArguments.ofReports))
 })
 
 test('every example in YAML can be read', () => {

@@ -19,7 +19,7 @@ import { dayMs, sleep, systemClock } from '../model/time.ts'
 import { type App, connections, outgoing } from '../run/app.ts'
 import {
   type CommandOptions,
-  databaseSetting,
+  databaseFile,
   keyHash,
   namedSecret,
   queueSettings,
@@ -52,7 +52,7 @@ export async function examine(options: CommandOptions): Promise<readonly Examine
 }
 
 async function gather(options: CommandOptions): Promise<InstallationFacts> {
-  const { path, isNamed } = databaseSetting(options)
+  const { path, isNamed } = databaseFile.setting(options)
   const { facts: settings, keyHash } = settingsFacts(options)
   // Before the service is asked: while the answer is stored, the database is open.
   const database = await databaseFacts(path, { isNamed })

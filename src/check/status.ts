@@ -9,9 +9,9 @@ import { type JobSettings, noFile, type Problem } from '../model/job.ts'
 import { areTooLong, coverageOf, endOf, type Run } from '../model/run.ts'
 import { firstNames, groupedBy } from '../model/text.ts'
 import { dayMs, hourMs, latestKnown, periodAt } from '../model/time.ts'
-import { type CommandOptions, databaseSetting } from '../run/config.ts'
+import { type CommandOptions, databaseFile } from '../run/config.ts'
 import { searchJob } from '../run/job-files.ts'
-import { openWhatIsStored } from '../run/open-stored.ts'
+import { storedData } from '../run/open-stored.ts'
 import { nextSlot, slotsBetween } from '../schedule/slots.ts'
 import type { Slot } from '../store/sqlite/jobs.ts'
 import type { Store } from '../store/sqlite/open.ts'
@@ -35,9 +35,9 @@ const soonMs = hourMs
 
 /** Reads what is known of all jobs. Calls nothing, and changes nothing. */
 export async function gatherStatus(options: CommandOptions, now: number): Promise<StatusFacts> {
-  const { path } = databaseSetting(options)
+  const { path } = databaseFile.setting(options)
   const isMissing = !existsSync(path)
-  await using store = await openWhatIsStored(options)
+  await using store = await storedData.read(options)
   const spending = spendingOf(store, now)
   const isCollecting = !isMissing && (await isCollected(path))
   const { jobs: known, brokenShared } = await knownJobs(store, '.')

@@ -10,7 +10,7 @@ import type { CsvStyle } from '../output/formats/format.ts'
 import { rowFormats } from '../output/formats/index.ts'
 import { note, type Terminal } from '../output/terminal.ts'
 import type { ReportFormatEntry } from '../report/report.ts'
-import { type CommandOptions, databasePath, makeDefaultFolder, ownKeyHash } from '../run/config.ts'
+import { type CommandOptions, databaseFile, ownKeyHash } from '../run/config.ts'
 import { turns } from '../run/lock.ts'
 import { databaseLock } from '../store/sqlite/connection/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
@@ -19,7 +19,7 @@ import { sharedFlags } from './flags.ts'
 type FormatFlags = OptionsOf<ReturnType<typeof sharedFlags.output> & typeof sharedFlags.global>
 
 /** Every format of a report by its name in `--format`; the first one is the default. A new format is a file, and a line here. */
-export const reportFormats = {
+const reportFormats = {
   table: { extensions: [], load: async () => (await import('../report/formats/table.ts')).tableFormat },
   csv: { extensions: ['.csv'], load: async () => (await import('../report/formats/rows.ts')).csvFormat },
   json: { extensions: ['.json'], load: async () => (await import('../report/formats/rows.ts')).jsonFormat },
@@ -66,7 +66,7 @@ const formatOf: Readonly<Record<string, string>> = Object.fromEntries(
  * The format that was asked for, else that of the extension of `--out`, else, without an extension, CSV for Excel or the first one; throws
  * one sentence for others, and for two at once.
  */
-export function chosenFormat<T extends string>(
+function chosenFormat<T extends string>(
   { format: named, json = false, excel = false, out = '' }: FormatFlags,
   known: readonly T[],
 ): T {
@@ -96,7 +96,7 @@ export function chosenFormat<T extends string>(
 }
 
 /** How CSV is to be written. Throws a sentence for two forms at once. */
-export function csvStyle({ raw = false, excel = false }: FormatFlags): CsvStyle {
+function csvStyle({ raw = false, excel = false }: FormatFlags): CsvStyle {
   if (raw && excel)
     throw new UsageError('--raw is for programs, and --excel for people. Leave one of them out')
   return raw ? 'raw' : excel ? 'excel' : 'guarded'
@@ -116,7 +116,7 @@ function extensionsOf(formats: readonly string[]): string {
 }
 
 /** Whether what is text otherwise is to be JSON. */
-export function isJsonAsked({ json, out }: Pick<FormatFlags, 'json' | 'out'>): boolean {
+function isJsonAsked({ json, out }: Pick<FormatFlags, 'json' | 'out'>): boolean {
   return chosenFormat({ json, out }, ['text', 'json']) === 'json'
 }
 
@@ -206,7 +206,7 @@ const defaultTolerance = 3
 const mostDays = 36_525
 
 /** The text of a flag as what it stands for; undefined where it is not given. Throws a sentence where it cannot be read. */
-export function valueFlag<T>(
+function valueFlag<T>(
   flag: string,
   text: string | undefined,
   read: (text: string) => ReadResult<T>,
@@ -263,10 +263,19 @@ export async function syncFirst(
   if (flags.sync !== true) return
   const { sharedQueue } = await import('../machines/queue.ts')
   const url = sharedQueue.needed(flags)
-  const database = databasePath(flags)
-  makeDefaultFolder(database)
+  const database = databaseFile.path(flags)
+  databaseFile.makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)
   using lock = turns.wait([databaseLock(database)], undefined, notice)
   await lock.acquire()
   await sharedQueue.sync({ url, database, ownKey: ownKeyHash(flags), ...sharedQueue.keptAnswers, notice })
+}
+
+/** Formats as they are typed, and what follows from them. */
+export const formatArguments = {
+  chosen: chosenFormat,
+  csvStyle,
+  isJsonAsked,
+  valueFlag,
+  ofReports: reportFormats,
 }

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from '../model/time.ts'
 import { type App, connections } from '../run/app.ts'
-import { type CommandOptions, databasePath, makeDefaultFolder, queueSettings } from '../run/config.ts'
+import { type CommandOptions, databaseFile, queueSettings } from '../run/config.ts'
 import type { Turn } from '../run/lock.ts'
 
 /** Opens the database for collecting, and gets ready to call the service; sends nothing. It is made or migrated in this process's turn only. */
 export async function openApp(options: CommandOptions, turn: Turn, clock: Clock = systemClock): Promise<App> {
   const { settings, timeoutMs } = connections.readOptions(options, clock)
-  const database = databasePath(options)
-  makeDefaultFolder(database)
+  const database = databaseFile.path(options)
+  databaseFile.makeDefaultFolder(database)
   const { needsMigration } = await import('../store/sqlite/connection/database.ts')
   const { openStore } = await import('../store/sqlite/open.ts')
   if (needsMigration(database)) await turn.acquire()

@@ -6,7 +6,7 @@ import { shortKey } from '../model/text.ts'
 import { type Clock, dayMs, systemClock } from '../model/time.ts'
 import { type CommandOptions, keyHash, queueSettings, serviceSettings } from '../run/config.ts'
 import { backfillAndNotify } from '../run/derive.ts'
-import { openWhatIsStored } from '../run/open-stored.ts'
+import { storedData } from '../run/open-stored.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { SharedJob } from '../store/sync.ts'
 import { JournalUnreachable, RekeyRefused } from './journal.ts'
@@ -69,7 +69,7 @@ async function rekeyJobs(
 
 /** Of these jobs, those that this database collected with the key that they have. */
 async function begunHere(options: CommandOptions, jobs: readonly SharedJob[]): Promise<readonly SharedJob[]> {
-  await using store = await openWhatIsStored(options, 'may be missing')
+  await using store = await storedData.read(options, 'may be missing')
   const own = new Set((await store.ownJobs()).map(({ keyHash, job }) => `${keyHash} ${job}`))
   const begun = jobs.filter(({ keyHash, job }) => own.has(`${keyHash} ${job}`))
   if (begun.length === 0 && jobs.length > 0)

@@ -167,12 +167,12 @@ export interface QueryPaging {
 }
 
 /** The country that a query is asked in, as params say it: two letters, or empty. */
-export function countryOfParams({ gl, cc, mkt }: Readonly<Record<string, string | number>>): string {
+function countryOfParams({ gl, cc, mkt }: Readonly<Record<string, string | number>>): string {
   return String(gl ?? cc ?? /-([a-z]{2})$/i.exec(String(mkt ?? ''))?.[1] ?? '').toLowerCase()
 }
 
 /** Whether what was imported is of the market of a query. What a file does not say is null, and no other market. */
-export function isInMarket(
+function isInMarket(
   { gl, hl, location }: Readonly<Record<'gl' | 'hl' | 'location', string | null>>,
   params: Readonly<Record<string, unknown>>,
 ): boolean {
@@ -184,6 +184,13 @@ export function isInMarket(
 }
 
 /** How far what was imported is from a query of its market: not on mobile first, and where its country is said. */
-export function marketDistance({ device, gl }: Readonly<Record<'device' | 'gl', string | null>>): number {
+function marketDistance({ device, gl }: Readonly<Record<'device' | 'gl', string | null>>): number {
   return (device === 'mobile' ? 2 : 0) + (gl === null ? 1 : 0)
+}
+
+/** Markets of queries, and of what was imported. */
+export const markets = {
+  country: countryOfParams,
+  includes: isInMarket,
+  distance: marketDistance,
 }

@@ -15,9 +15,8 @@ import type { Store } from '../store/sqlite/open.ts'
 import {
   type CommandOptions,
   commandEnvironment,
-  databasePath,
+  databaseFile,
   keyHash,
-  makeDefaultFolder,
   namedSecret,
   proxyVariables,
   type ServiceSettings,
@@ -76,8 +75,8 @@ async function connectFreely(
   clock: Clock = systemClock,
 ): Promise<App> {
   const { settings, timeoutMs } = readServiceOptions(options, clock)
-  const database = databasePath(options)
-  if (stored === 'not-read') makeDefaultFolder(database)
+  const database = databaseFile.path(options)
+  if (stored === 'not-read') databaseFile.makeDefaultFolder(database)
   const store = await openFreely(database, stored)
   return createApp({ store, database }, settings, timeoutMs, clock)
 }

@@ -38,12 +38,12 @@ export interface ServiceSettings {
 const defaultDatabase = 'data/rankline.db'
 
 /** Path of the database: option, environment, `.env`, that of the workspace. */
-export function databasePath(options: CommandOptions): string {
+function databasePath(options: CommandOptions): string {
   return databaseSetting(options).path
 }
 
 /** Path of the database, and whether the user named it. */
-export function databaseSetting(options: CommandOptions): {
+function databaseSetting(options: CommandOptions): {
   readonly path: string
   readonly isNamed: boolean
 } {
@@ -62,12 +62,12 @@ export function databaseSetting(options: CommandOptions): {
 }
 
 /** Creates the folder of the default database. The folder of a database that was named must exist. */
-export function makeDefaultFolder(database: string): void {
+function makeDefaultFolder(database: string): void {
   if (database === usual?.path) makeDataFolder(dirname(database))
 }
 
 /** Makes the folder of default databases, that in the working folder if no other is named; throws one sentence where it cannot be made. */
-export function makeDataFolder(folder = dirname(defaultDatabase)): void {
+function makeDataFolder(folder = dirname(defaultDatabase)): void {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
@@ -325,12 +325,12 @@ function pathSetting(name: string): string | undefined {
 }
 
 /** Reads `.env` anew where it is needed next: the user may have put another key into it. */
-export function forgetEnvFile(): void {
+function forgetEnvFile(): void {
   dotEnvRead = null
 }
 
 /** The text of `.env`; null where there is none. */
-export function envFileText(): string | null {
+function envFileText(): string | null {
   return settingsText(jobPlaces.shown(join(envFolder(), envFile)))
 }
 
@@ -481,4 +481,18 @@ export const queueSettings = {
   url: queueUrl,
   lease: leaseOf,
   withPassword,
+}
+
+/** Where the database of a command is. */
+export const databaseFile = {
+  path: databasePath,
+  setting: databaseSetting,
+  makeDefaultFolder,
+  makeDataFolder,
+}
+
+/** The file .env of the working folder. */
+export const dotEnvFile = {
+  text: envFileText,
+  forget: forgetEnvFile,
 }

@@ -4,7 +4,7 @@ import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
 import { duration, parseDuration } from '../model/text.ts'
 import { sanitize } from '../output/terminal.ts'
 import { databaseLock, keyLock, type LockUse, makeForAll, tryLock } from '../store/sqlite/connection/lock.ts'
-import { type CommandOptions, databasePath, keyHash, queueSettings, serviceSettings } from './config.ts'
+import { type CommandOptions, databaseFile, keyHash, queueSettings, serviceSettings } from './config.ts'
 
 /** Prints a line of information for the user. */
 type Notify = (line: string) => void
@@ -21,7 +21,7 @@ function collectorLock(options: CommandOptions, notify: Notify) {
   // With a queue the key has one limit and one budget for all its processes; one without would break them.
   const use = queueSettings.url(options) === null ? 'alone' : 'shared'
   // Always in this order, so that two processes never wait for each other.
-  return waitForLocks([databaseLock(databasePath(options)), { path: key, use }], options.wait, notify)
+  return waitForLocks([databaseLock(databaseFile.path(options)), { path: key, use }], options.wait, notify)
 }
 
 /** A lock by its file; a plain path is one that is held alone. */

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import type { Store } from '../store/sqlite/open.ts'
 import type { RunReads } from '../store/sqlite/runs.ts'
-import { type CommandOptions, databaseSetting } from './config.ts'
+import { type CommandOptions, databaseFile } from './config.ts'
 import { turns } from './lock.ts'
 
 /**
  * Opens the database to read it. One that was named must be there, unless the command would make it; without one of the usual name,
  * nothing has run.
  */
-export async function openWhatIsStored(
+async function openWhatIsStored(
   options: CommandOptions,
   named: 'must be there' | 'may be missing' = 'must be there',
 ): Promise<Store> {
@@ -21,7 +21,7 @@ export async function openWhatIsStored(
 type RunList = Pick<Store, keyof RunReads | typeof Symbol.asyncDispose>
 
 /** The same for runs alone. */
-export async function openRunList(options: CommandOptions): Promise<RunList> {
+async function openRunList(options: CommandOptions): Promise<RunList> {
   const path = await databaseToRead(options)
   if (path === null) return await (await import('../store/sqlite/open.ts')).openStore(':memory:')
   return await openRuns(path)
@@ -61,7 +61,7 @@ async function databaseToRead(
   named: 'must be there' | 'may be missing' = 'must be there',
 ): Promise<string | null> {
   const { requireDatabase } = await import('../store/sqlite/connection/database.ts')
-  const { path, isNamed } = databaseSetting(options)
+  const { path, isNamed } = databaseFile.setting(options)
   if (isNamed && named === 'must be there') requireDatabase(path)
   return existsSync(path) ? path : null
 }
@@ -72,7 +72,7 @@ async function databaseToRead(
  * @param wait how long to wait for another process that collects
  * @param beside whether a run may go on meanwhile: then only a migration needs the turn of this process
  */
-export async function openToChange(
+async function openToChange(
   database: string,
   {
     wait,
@@ -104,4 +104,11 @@ export async function openToChange(
     turn[Symbol.dispose]()
     throw error
   }
+}
+
+/** What is stored, opened without a key. */
+export const storedData = {
+  read: openWhatIsStored,
+  change: openToChange,
+  runs: openRunList,
 }

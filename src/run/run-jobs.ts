@@ -28,7 +28,7 @@ import { type PricedRun, prices, sharedLimits } from './spending.ts'
 /** A run to be collected, or one that is only shown again. */
 export type ListedRun = Awaited<ReturnType<typeof commitRuns>>[number]
 
-export const defaultOutageMs = 60_000
+const defaultOutageMs = 60_000
 
 /** To clean the heap takes as long as some fifty calls: with fewer than this it is left as it is. */
 const worthCleaning = 1_000
@@ -60,7 +60,7 @@ export type CollectRequest = Pick<
 >
 
 /** How runs are collected where no option says otherwise. */
-export const defaultCollectRequest = {
+const defaultCollectRequest = {
   concurrency: null,
   maxOutageMs: defaultOutageMs,
   maxThrottlingMs: defaultThrottlingMs,
@@ -73,7 +73,7 @@ export const defaultCollectRequest = {
  * Puts right what a dead process left, collects, and ends each run with its reason. Also polls open image jobs of closed runs, even for
  * jobs that are only shown.
  */
-export async function collectAndFinish(app: App, listed: readonly ListedRun[], collection: CollectRequest) {
+async function collectAndFinish(app: App, listed: readonly ListedRun[], collection: CollectRequest) {
   const { store, keyHash, clock } = app
   const { stop } = collection
   const runs = listed.filter(({ show }) => show === 'collect').map(({ run }) => run)
@@ -169,7 +169,7 @@ async function finishAnew(database: string, finishIn: (target: Store) => Promise
   }
 }
 
-export async function documentsOf(
+async function documentsOf(
   { store, clock }: Pick<App, 'store' | 'clock'>,
   listed: readonly ListedRun[],
   end: Awaited<ReturnType<typeof collectAndFinish>>,
@@ -355,4 +355,12 @@ export const planning = {
   commit: commitRuns,
   continued: continuedRuns,
   takeTurn,
+}
+
+/** How runs are collected to their end. */
+export const collections = {
+  finish: collectAndFinish,
+  documents: documentsOf,
+  usual: defaultCollectRequest,
+  usualOutageMs: defaultOutageMs,
 }

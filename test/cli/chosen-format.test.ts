@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { chosenFormat, isJsonAsked, reportFormats } from '../../src/cli/arguments.ts'
+import { formatArguments } from '../../src/cli/arguments.ts'
 import { chosenReportFormat } from '../../src/cli/commands/report/report.ts'
 import { UsageError } from '../../src/model/errors.ts'
 import { rowFormats } from '../../src/output/formats/index.ts'
 import { testTable } from '../support/test-table.ts'
 
-const report = Object.keys(reportFormats)
+const report = Object.keys(formatArguments.ofReports)
 const exportFormats = Object.keys(rowFormats)
 
 describe('the format of a file', () => {
@@ -24,7 +24,7 @@ describe('the format of a file', () => {
     ['r.2026', exportFormats, 'csv'],
     ['.csv', exportFormats, 'csv'],
   ])('is that of its extension: %s', (out, known, format) => {
-    expect(chosenFormat({ out }, known)).toBe(format)
+    expect(formatArguments.chosen({ out }, known)).toBe(format)
   })
 
   testTable([
@@ -37,7 +37,7 @@ describe('the format of a file', () => {
     [{ out: 'r', excel: true }, 'csv'],
     [{ out: 'r.xlsx', excel: true }, 'xlsx'],
   ])('is the one that was asked for: %j', (flags, format) => {
-    expect(chosenFormat(flags, report)).toBe(format)
+    expect(formatArguments.chosen(flags, report)).toBe(format)
   })
 
   testTable([
@@ -54,7 +54,7 @@ describe('the format of a file', () => {
       '--out r.parquet asks for parquet, which this command does not write; name a file that ends in .txt, .csv, .json, .jsonl, .md, .xlsx, .html',
     ],
   ])('cannot be two: %j', (flags, sentence) => {
-    expect(() => chosenFormat(flags, report)).toThrow(sentence)
+    expect(() => formatArguments.chosen(flags, report)).toThrow(sentence)
   })
 
   testTable<[string, readonly string[], string]>([
@@ -67,15 +67,17 @@ describe('the format of a file', () => {
     ],
     ['r.doc', ['text', 'json'], 'name a file that ends in .txt, .json, or name the format with --json'],
   ])('is not guessed where its extension says none: %s', (out, known, words) => {
-    expect(() => chosenFormat({ out }, known)).toThrow(UsageError)
-    expect(() => chosenFormat({ out }, known)).toThrow(words)
+    expect(() => formatArguments.chosen({ out }, known)).toThrow(UsageError)
+    expect(() => formatArguments.chosen({ out }, known)).toThrow(words)
   })
 
   test('is that of a whole report, too, and of what is text or JSON', async () => {
     const terminal = { write: async () => {}, log: () => {}, status: null, columns: 80, color: false }
-    expect(await chosenReportFormat({ out: 'r.xlsx' }, terminal)).toBe(await reportFormats.xlsx.load())
-    expect(isJsonAsked({ out: 'diff.json' })).toBe(true)
-    expect(isJsonAsked({ out: 'diff.txt' })).toBe(false)
-    expect(() => isJsonAsked({ out: 'diff.xlsx' })).toThrow('ends in .txt, .json')
+    expect(await chosenReportFormat({ out: 'r.xlsx' }, terminal)).toBe(
+      await formatArguments.ofReports.xlsx.load(),
+    )
+    expect(formatArguments.isJsonAsked({ out: 'diff.json' })).toBe(true)
+    expect(formatArguments.isJsonAsked({ out: 'diff.txt' })).toBe(false)
+    expect(() => formatArguments.isJsonAsked({ out: 'diff.xlsx' })).toThrow('ends in .txt, .json')
   })
 })

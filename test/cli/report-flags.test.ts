@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ReportFormatName, reportFormats } from '../../src/cli/arguments.ts'
+import { formatArguments, type ReportFormatName } from '../../src/cli/arguments.ts'
 import { chosenReportFormat, rowOrder } from '../../src/cli/commands/report/report.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
 
@@ -7,15 +7,15 @@ const screen: Terminal = { write: async () => {}, log: () => {}, status: null, c
 const pipe: Terminal = { ...screen, columns: Number.POSITIVE_INFINITY }
 
 test('the table is the form where none is named, JSON where that is asked for', async () => {
-  expect(await chosenReportFormat({}, screen)).toBe(await reportFormats.table.load())
-  expect(await chosenReportFormat({ json: true }, screen)).toBe(await reportFormats.json.load())
+  expect(await chosenReportFormat({}, screen)).toBe(await formatArguments.ofReports.table.load())
+  expect(await chosenReportFormat({ json: true }, screen)).toBe(await formatArguments.ofReports.json.load())
   expect(rowOrder({})).toBe('query')
 })
 
-test.each(Object.keys(reportFormats) as ReportFormatName[])(
+test.each(Object.keys(formatArguments.ofReports) as ReportFormatName[])(
   '%s goes into a pipe and into a file',
   async (format) => {
-    const loaded = await reportFormats[format].load()
+    const loaded = await formatArguments.ofReports[format].load()
     expect(await chosenReportFormat({ format }, pipe)).toBe(loaded)
     expect(await chosenReportFormat({ format, out: 'acme' }, screen)).toBe(loaded)
   },

@@ -3,7 +3,7 @@ import { stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
 import type { FinishReason } from '../../src/model/run.ts'
 import { type App, clocks } from '../../src/run/app.ts'
-import { collectAndFinish, defaultCollectRequest } from '../../src/run/run-jobs.ts'
+import { collections } from '../../src/run/run-jobs.ts'
 import type { Store } from '../../src/store/sqlite/open.ts'
 import { fakeTime } from '../api/fake-time.ts'
 import { answer, webPage } from '../store/answers.ts'
@@ -47,8 +47,8 @@ testTable<[string, Broken, Error, { interrupted?: true; done?: true }, FinishRea
       clockCheck: clocks.unchecked,
     }
 
-    const collected = collectAndFinish(connection as App, [{ run, show: 'collect' }], {
-      ...defaultCollectRequest,
+    const collected = collections.finish(connection as App, [{ run, show: 'collect' }], {
+      ...collections.usual,
       stop,
     })
 

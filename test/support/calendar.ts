@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../src/model/time.ts'
 import type { Terminal } from '../../src/output/terminal.ts'
 import { connections } from '../../src/run/app.ts'
 import type { JobFileOptions } from '../../src/run/job-files.ts'
-import { collectAndFinish, defaultCollectRequest, planning } from '../../src/run/run-jobs.ts'
+import { collections, planning } from '../../src/run/run-jobs.ts'
 import type { FaultRule } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -67,8 +67,8 @@ export async function calendar(jobFile: string, sites: readonly string[]): Promi
         runLines.planEvents(listener().terminal),
         null,
       )
-      await collectAndFinish(connection, planned?.listed ?? [], {
-        ...defaultCollectRequest,
+      await collections.finish(connection, planned?.listed ?? [], {
+        ...collections.usual,
         stop: stopSignal(),
       })
     },

@@ -6,7 +6,7 @@ import { type StopSignal, stopSignal } from '../../src/collect/stop.ts'
 import { RanklineError } from '../../src/model/errors.ts'
 import type { FinishReason, StopCause } from '../../src/model/run.ts'
 import { type App, connections } from '../../src/run/app.ts'
-import { collectAndFinish, defaultCollectRequest, planning } from '../../src/run/run-jobs.ts'
+import { collections, planning } from '../../src/run/run-jobs.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import type { LedgerEntry } from '../../src/sandbox/state.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -111,7 +111,7 @@ async function work(stage: Stage, { life, stop, files, fresh }: Work): Promise<'
     if (planned === null) throw new Error('the job files are not accepted')
     const { concurrency } = stage.case
     await life.guard(
-      collectAndFinish(connection, planned.listed, { ...defaultCollectRequest, concurrency, stop }),
+      collections.finish(connection, planned.listed, { ...collections.usual, concurrency, stop }),
     )
   } catch (error) {
     if (!(error instanceof RanklineError && life.wasFull())) throw error

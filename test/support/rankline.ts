@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { main } from '../../src/cli/main.ts'
-import { forgetEnvFile, keyHash, outputSettings } from '../../src/run/config.ts'
+import { dotEnvFile, keyHash, outputSettings } from '../../src/run/config.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
 
@@ -135,7 +135,7 @@ function callHere(
     const decoder = new TextDecoder()
     process.env = { PATH: env.PATH, ...environment }
     process.chdir(folder)
-    forgetEnvFile()
+    dotEnvFile.forget()
     try {
       const { color, ascii } = outputSettings()
       const code = await main(args, {
@@ -148,7 +148,7 @@ function callHere(
       return { code, stdout: stdout.join(''), stderr: stderr.join('') }
     } finally {
       process.chdir(cwd)
-      forgetEnvFile()
+      dotEnvFile.forget()
       process.env = env
       Object.defineProperty(process, 'stdin', stdin)
     }

@@ -1,6 +1,6 @@
 import type { Target } from '../../model/job.ts'
 import { siteOf } from '../../model/public-suffix.ts'
-import { countryOfParams } from '../../model/query.ts'
+import { markets } from '../../model/query.ts'
 import { groupedBy } from '../../model/text.ts'
 import type { ClickSpan } from '../../store/sqlite/clicks/clicks.ts'
 import type { Store } from '../../store/sqlite/open.ts'
@@ -105,7 +105,7 @@ export function clicksReader(
         { from: wanted[0]?.from ?? 0, until: wanted.at(-1)?.from ?? 0 },
       )
       return keywords.map(({ params }, place) => {
-        const country = countryOfParams(params)
+        const country = markets.country(params)
         return (rows[place] ?? []).filter((row) => {
           const span = counting.get(keyOf(row))
           return span !== undefined && (country === '' || !span.hasCountries || row.country === country)
@@ -178,7 +178,7 @@ export function countedQueries(
     daily.length > 0
       ? daily.filter(({ from }) => from > last - suggestedDays)
       : countedSpans(spans, { rowsOf: 'query', timeSpan: 'period' }).slice(-1)
-  const countries = new Set(keywords.map(({ params }) => countryOfParams(params)))
+  const countries = new Set(keywords.map(({ params }) => markets.country(params)))
   const [country = ''] = countries.size === 1 ? countries : []
   const sumsBy = (some: readonly ClickSpan[]) => {
     const byTable = [...groupedBy(some, ({ table }) => table)].map(

@@ -1,5 +1,5 @@
 import type { Target } from '../../model/job.ts'
-import { isInMarket, marketDistance } from '../../model/query.ts'
+import { markets } from '../../model/query.ts'
 import { groupedBy, memoized, textInLowerCase } from '../../model/text.ts'
 import { dayMs, latestKnown } from '../../model/time.ts'
 import { pageAddress } from '../../model/url.ts'
@@ -125,7 +125,7 @@ function filledFromImports(
     const asked = JSON.parse(params)
     const fitting = jobs
       .flatMap((job) => searchesOf(job).get(textInLowerCase(text)) ?? [])
-      .filter((one) => isInMarket(one, asked))
+      .filter((one) => markets.includes(one, asked))
     const page = nearestImportedPage(store, fitting)
     if (page !== null) pages.set(queryId, page)
   }
@@ -154,7 +154,7 @@ export function nearestImportedPage(
   const [nearest] = searches
     .flatMap((search) => {
       const page = store.newestImportedPage(search)
-      return page === null ? [] : [{ page, distance: marketDistance(search) }]
+      return page === null ? [] : [{ page, distance: markets.distance(search) }]
     })
     .toSorted((a, b) => a.distance - b.distance || b.page.day - a.page.day)
   return nearest?.page ?? null

@@ -1,7 +1,7 @@
 import { nearestImportedPage } from '../../arrive/clusters/clusters.ts'
 import type { Target } from '../../model/job.ts'
 import { siteOf } from '../../model/public-suffix.ts'
-import { isInMarket, marketDistance } from '../../model/query.ts'
+import { markets } from '../../model/query.ts'
 import { groupedBy, textInLowerCase } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
@@ -26,7 +26,7 @@ export function importedHistory(
   const chosen = keywords.flatMap((keyword, place) => {
     if (keyword.kind !== 'organic') return []
     const fitting = (byText.get(textInLowerCase(keyword.query)) ?? []).filter(
-      (one) => isInMarket(one, keyword.params) && isOfEngine(one.engine, keyword.operation),
+      (one) => markets.includes(one, keyword.params) && isOfEngine(one.engine, keyword.operation),
     )
     return targets.flatMap((target, index) => {
       const drawn = drawnOf(fitting.filter((one) => isTargetOf(target, one)))
@@ -98,7 +98,7 @@ function isTargetOf({ site }: Target, { target }: ImportedSeries): boolean {
 }
 
 function distance(one: ImportedSeries): number {
-  return (one.ruler === 'organic' ? 0 : 4) + marketDistance(one)
+  return (one.ruler === 'organic' ? 0 : 4) + markets.distance(one)
 }
 
 /** Engines that rank trackers name beside the usual one, also by company or host. Short words count only as a whole. */
@@ -123,7 +123,9 @@ export function importedSites(
   const counts = new Map<string, number>()
   let asked = 0
   for (const { query, params, kind } of keywords) {
-    const fitting = (searches.get(textInLowerCase(query)) ?? []).filter((one) => isInMarket(one, params))
+    const fitting = (searches.get(textInLowerCase(query)) ?? []).filter((one) =>
+      markets.includes(one, params),
+    )
     const page = kind === 'organic' ? nearestImportedPage(store, fitting) : null
     if (page === null) continue
     asked += 1

@@ -8,7 +8,7 @@ import { utcMinute } from '../../../model/time.ts'
 import { type OptionSpecs, textOption } from '../../../model/values.ts'
 import { formatTable, type TableColumn } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { dayOrInstant, refuseUnknownJob, syncFirst, syncFirstFlags } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
@@ -52,7 +52,7 @@ export async function ledger(flags: LedgerFlags, terminal: Terminal): Promise<nu
   const by = chosenGroup(flags.by ?? 'day')
   const times = { from: instant('--from', flags.from), until: instant('--until', flags.until) }
   await syncFirst(flags, terminal)
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   if (what === 'verify') return await verify(store, flags.json === true, terminal)
   if (job !== undefined) await refuseUnknownJob(store, job)
   const given = Object.entries({ job, ...times }).filter(([, value]) => value !== undefined)

@@ -37,13 +37,7 @@ import {
 import { type App, connections } from '../../../run/app.ts'
 import type { MetricsFile } from '../../../run/config.ts'
 import { dueWork } from '../../../run/due-work.ts'
-import {
-  type CollectRequest,
-  collectAndFinish,
-  defaultOutageMs,
-  documentsOf,
-  type ListedRun,
-} from '../../../run/run-jobs.ts'
+import { type CollectRequest, collections, type ListedRun } from '../../../run/run-jobs.ts'
 import { shareQueue } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { afterRuns, metrics } from '../../../unattended/after-run.ts'
@@ -230,9 +224,9 @@ async function collectAndReport(
     onProgress: display.show,
     notice: (message: string) => terminal.log(message),
   }
-  const collected = await collectAndFinish(app, listed, collection)
+  const collected = await collections.finish(app, listed, collection)
   const cause = interrupts.stop.cause()
-  const documents = await documentsOf(app, listed, collected, cause)
+  const documents = await collections.documents(app, listed, collected, cause)
   display.end()
   const ended = listed.map((one, index) => ({ ...one, document: documents[index] as RunDocument }))
   const reason = worstReason(documents.map(({ finish_reason }) => finish_reason ?? 'completed'))
@@ -333,7 +327,7 @@ type CollectSettings = Pick<
 /** How the user wants to collect. To be asked before anything is planned, for it may be refused. */
 export function readCollectFlags(flags: CollectFlags): CollectSettings {
   const outage = flags.maxOutage
-  const maxOutageMs = outage === undefined ? defaultOutageMs : parseDuration(outage, 'smhd')
+  const maxOutageMs = outage === undefined ? collections.usualOutageMs : parseDuration(outage, 'smhd')
   if (maxOutageMs === null)
     throw new UsageError(`--max-outage cannot be '${outage}'; write a time such as 90s, 30m or 2h`)
   return {

@@ -13,7 +13,7 @@ import { clocks, connections } from '../../../run/app.ts'
 import { backtest, type Day, type PolicyOutcome } from '../../../run/backtest.ts'
 import { dueWork } from '../../../run/due-work.ts'
 import { areLeftOut, openJobs, type StagedJob, stageJobs } from '../../../run/job-files.ts'
-import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import { accountOf, jobDecisions } from '../../../run/plan-jobs.ts'
 import { wantedOf } from '../../../run/selection.ts'
 import { plannedLimits, prices } from '../../../run/spending.ts'
@@ -193,7 +193,7 @@ async function backtestJobs(
 ): Promise<number> {
   const jobs = await openJobs(flags, terminal.log)
   if (jobs === null) return 2
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   const documents = jobs.map((settings) => ({
     job: settings.name,
     used: settings.paging,

@@ -11,11 +11,11 @@ import { numberOption, type OptionSpecs, switchOption } from '../../../model/val
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import type { App } from '../../../run/app.ts'
 import { outgoing } from '../../../run/app.ts'
-import { type CommandOptions, databasePath, databaseSetting } from '../../../run/config.ts'
+import { type CommandOptions, databaseFile } from '../../../run/config.ts'
 import { type DueOptions, dueWork } from '../../../run/due-work.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { turns } from '../../../run/lock.ts'
-import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import { type ListedRun, planning } from '../../../run/run-jobs.ts'
 import { prices, sharedLimits } from '../../../run/spending.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
@@ -104,7 +104,7 @@ async function runDue(
   readCollectFlags(given)
   const flags = await jobArguments.due(given, terminal)
   try {
-    const file = isScreen(terminal) || terminal.event ? null : `${databasePath(flags)}.mistakes`
+    const file = isScreen(terminal) || terminal.event ? null : `${databaseFile.path(flags)}.mistakes`
     const starts = startsOf(flags.job, terminal)
     return await reportNotStarted(
       runDueJobs(flags, starts, { printed: printedMistakes(file) }),
@@ -146,7 +146,7 @@ export async function runDueJobs(
   const eventsOnce = { ...events, logMistake }
   // Standard input can be read only once.
   if (!flags.job.includes(noFile)) {
-    await using store = await openWhatIsStored(flags, 'may be missing')
+    await using store = await storedData.read(flags, 'may be missing')
     const found = await dueWork.find(store, flags, eventsOnce, clock.wall())
     printed.keep()
     if (found === null) return 2
@@ -177,7 +177,7 @@ export async function runDueJobs(
 /** Tries failed messages again though nothing runs. What is wrong with their channels was printed by the run, and cron stays quiet. */
 async function sendWaitingMessages(flags: DueRunFlags, terminal: Terminal): Promise<void> {
   const send = sendWithoutRun({
-    database: databasePath(flags),
+    database: databaseFile.path(flags),
     clock: systemClock,
     outgoing: () => outgoing(flags.allowHttp === true),
     log: (line) => void noteOnScreen(terminal, line),
@@ -336,7 +336,7 @@ async function sendNotStarted(
         skipped: new Map(skipped.map(({ file, hindrance }) => [file, hindrance])),
         running: files.filter((file) => begun.has(resolve(file))),
       },
-      { ...parts, database: databasePath(flags), clock },
+      { ...parts, database: databaseFile.path(flags), clock },
     )
   } catch (error) {
     // Where not even the settings can be read, that was printed already.
@@ -452,7 +452,7 @@ async function continueRun(
   readCollectFlags(flags)
   const id = numberOption('The run', flags.run, { min: 1 })
   using lock = turns.ofCollector(flags, (line) => note(terminal, line))
-  const { path, isNamed } = databaseSetting(flags)
+  const { path, isNamed } = databaseFile.setting(flags)
   if (isNamed) requireDatabase(path)
   await using app = await openApp(flags, lock)
   const { store } = app

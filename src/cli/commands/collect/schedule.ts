@@ -21,17 +21,15 @@ import { formatTable } from '../../../output/table.ts'
 import { type LogFields, note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { clocks, connections, outgoing } from '../../../run/app.ts'
 import {
-  databasePath,
-  databaseSetting,
-  envFileText,
-  forgetEnvFile,
+  databaseFile,
+  dotEnvFile,
   metricsFile,
   notifySettings,
   serviceSettings,
   settingsOfShell,
   version,
 } from '../../../run/config.ts'
-import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import { accountOf } from '../../../run/plan-jobs.ts'
 import { localTime } from '../../../schedule/slots.ts'
 import { skippedJobs } from '../../../unattended/alerts/judge-runs.ts'
@@ -185,7 +183,7 @@ async function printServiceFile(flags: ScheduleFlags, system: string, terminal: 
 /** What the system is to start: this program, in this folder, with these jobs and flags. */
 function servicePlan(flags: ScheduleFlags) {
   const folder = process.cwd()
-  const files = [databaseSetting(flags).path, metricsFile(flags.metricsFile)?.path ?? []].flat()
+  const files = [databaseFile.setting(flags).path, metricsFile(flags.metricsFile)?.path ?? []].flat()
   const isOutside = (path: string): boolean => relative(folder, path).startsWith('..')
   return {
     node: process.execPath,
@@ -195,7 +193,7 @@ function servicePlan(flags: ScheduleFlags) {
     args: passedOn(flags),
     upArgs: flags.health === undefined ? [] : [`--health=${flags.health}`],
     user: userName(),
-    commentInEnv: supervision.commentedValue(envFileText() ?? ''),
+    commentInEnv: supervision.commentedValue(dotEnvFile.text() ?? ''),
   }
 }
 
@@ -237,7 +235,7 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
   // What cannot work is refused now, not at three in the morning.
   readCollectFlags(flags)
   serviceSettings(flags)
-  const { path: database, isNamed } = databaseSetting(flags)
+  const { path: database, isNamed } = databaseFile.setting(flags)
   const { refuseFolder } = await import('../../../store/sqlite/connection/database.ts')
   if (isNamed) refuseFolder(database)
   const port = numberOption('--health', flags.health, { max: 65_535 })
@@ -272,9 +270,14 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
     options: flags,
     log: (line) => log(line, { level: 'error' }),
   })
-  const around = { database: databasePath(flags), clock: systemClock, log, isConfirmed: gate.isConfirmed }
+  const around = {
+    database: databaseFile.path(flags),
+    clock: systemClock,
+    log,
+    isConfirmed: gate.isConfirmed,
+  }
   const byNow = () => {
-    forgetEnvFile()
+    dotEnvFile.forget()
     return outgoing(flags.allowHttp === true)
   }
   const sendMessages = sendWithoutRun({ ...around, outgoing: byNow })
@@ -345,7 +348,7 @@ export function dueCollector(
   const reported = new Set<string>()
   const reportedPings = new Set<string>()
   return async (jobs, stop, isTrial) => {
-    forgetEnvFile()
+    dotEnvFile.forget()
     const request = {
       ...flags,
       json: false,
@@ -364,7 +367,7 @@ export function dueCollector(
 /** Asks for the usage record, which is free, whether the service takes calls with the key, and balance and quotas cover one. */
 export function serviceAsker(flags: ScheduleFlags, clock: Clock): () => Promise<boolean> {
   return async () => {
-    forgetEnvFile()
+    dotEnvFile.forget()
     try {
       await using app = await connections.freely(flags, { stored: 'not-read' }, clock)
       const account = await accountOf(app)
@@ -388,7 +391,7 @@ async function checkResults(
   jobs: readonly LastValidJob[],
   cause: StopCause | null,
 ): Promise<ReadonlyMap<string, CheckResult>> {
-  await using store = await openWhatIsStored(flags, 'may be missing')
+  await using store = await storedData.read(flags, 'may be missing')
   const results = new Map<string, CheckResult>()
   for (const { settings } of jobs) {
     const run = await store.latestRun(settings.name)

@@ -15,7 +15,7 @@ import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { connections } from '../../../run/app.ts'
 import { planQuery, searchJob } from '../../../run/job-files.ts'
 import { turns } from '../../../run/lock.ts'
-import { collectAndFinish, defaultCollectRequest, planning } from '../../../run/run-jobs.ts'
+import { collections, planning } from '../../../run/run-jobs.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
@@ -65,8 +65,8 @@ export async function search(flags: SearchFlags, terminal: Terminal): Promise<nu
   const { stop } = interrupts
   // One call does not wait for a worker: with a queue it is made here, at a send time of the limit that all share.
   const alone = { ...app, machines: null }
-  await collectAndFinish(alone, [{ run, show: 'collect' }], {
-    ...defaultCollectRequest,
+  await collections.finish(alone, [{ run, show: 'collect' }], {
+    ...collections.usual,
     stop,
     concurrency: 1,
     maxThrottlingMs: connections.lookupDelays.throttledMs,

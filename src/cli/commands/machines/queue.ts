@@ -9,7 +9,7 @@ import { systemClock } from '../../../model/time.ts'
 import { type OptionSpecs, switchOption, textOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { databasePath, makeDefaultFolder, ownKeyHash } from '../../../run/config.ts'
+import { databaseFile, ownKeyHash } from '../../../run/config.ts'
 import { turns } from '../../../run/lock.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import type { SharedJob } from '../../../store/sync.ts'
@@ -413,8 +413,8 @@ export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number
   const keepMs = timeOf('--keep-answers', flags.keepAnswers) ?? sharedQueue.keptAnswers.keepMs
   const forgetAfterMs =
     timeOf('--forget-readers', flags.forgetReaders) ?? sharedQueue.keptAnswers.forgetAfterMs
-  const database = databasePath(flags)
-  makeDefaultFolder(database)
+  const database = databaseFile.path(flags)
+  databaseFile.makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)
   using lock = turns.wait([databaseLock(database)], flags.wait, notice)
   await lock.acquire()

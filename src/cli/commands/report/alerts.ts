@@ -6,9 +6,9 @@ import { type OptionSpecs, textOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { outgoing } from '../../../run/app.ts'
-import { databasePath } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import { workspaces } from '../../../run/job-files.ts'
-import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import type { StoredAlert } from '../../../store/sqlite/unattended/alerts.ts'
@@ -52,7 +52,7 @@ export async function alerts(flags: AlertsFlags, terminal: Terminal): Promise<nu
 
 /** `rankline alerts list`: alerts and messages of a job, or of all. */
 async function list(flags: AlertsFlags, terminal: Terminal): Promise<number> {
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   if (flags.name !== undefined) await refuseUnknownJob(store, flags.name)
   const known = await knownAlerts(store, flags.name, systemClock.wall())
   await terminal.write(
@@ -149,9 +149,9 @@ async function send(flags: AlertsFlags, terminal: Terminal): Promise<number> {
 
 /** Opens the database to change what it says of alerts and messages, also while a run is collecting. */
 async function openBesideRuns(flags: AlertsFlags, terminal: Terminal) {
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   requireDatabase(database)
-  return await openToChange(database, { beside: true, log: (line) => note(terminal, line) })
+  return await storedData.change(database, { beside: true, log: (line) => note(terminal, line) })
 }
 
 /** The instant that `--until` names: so long from now, or the begin of a day in the time zone of the job. */

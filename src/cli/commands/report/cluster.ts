@@ -22,10 +22,10 @@ import { paramTexts, shortLink } from '../../../report/cells.ts'
 import { defaultCurve } from '../../../report/ctr.ts'
 import { type CtrCurve, rateOf } from '../../../report/metrics/figure.ts'
 import { notYetRun } from '../../../report/requests/rank-report.ts'
-import { databasePath } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import { clickCurves } from '../../../run/job-curve.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
-import { chosenFormat, csvStyle, findJob } from '../../arguments.ts'
+import { findJob, formatArguments } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { outFile } from '../../output.ts'
 
@@ -63,12 +63,12 @@ export const clusterCommand = {
 /** `rankline cluster`: keywords that one page can serve, by the results that they share. */
 async function cluster(flags: ClusterFlags, terminal: Terminal): Promise<number> {
   outFile.rejectInput(flags.out, [flags.job])
-  const format = flags.views === true ? refuseFormat(flags) : chosenFormat(flags, formats)
-  const csv = csvStyle(flags)
+  const format = flags.views === true ? refuseFormat(flags) : formatArguments.chosen(flags, formats)
+  const csv = formatArguments.csvStyle(flags)
   const least = numberOption('--shared', flags.shared, { min: 1, max: mostShared }) ?? usualShare
   if (flags.all === true && flags.job !== undefined)
     throw new UsageError('--all takes every job of the database. Leave out the name of the job, or --all')
-  await using store = await openReader(databasePath(flags))
+  await using store = await openReader(databaseFile.path(flags))
   await outFile.refuseOntoJobFiles(store, flags)
   const asked = await jobsOf(store, flags, terminal)
   if (asked === null) return 2

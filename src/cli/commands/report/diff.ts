@@ -16,9 +16,9 @@ import { byChange, diffSummary, diffTable, diffText } from '../../../report/diff
 import type { ComparisonDay } from '../../../report/history/movement.ts'
 import { newestRun, notYetRun, reportedTargets } from '../../../report/requests/rank-report.ts'
 import { serpDiffs } from '../../../report/requests/serp-diff.ts'
-import { databasePath } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
-import { comparisonOf, day, findJob, isJsonAsked, operationName } from '../../arguments.ts'
+import { comparisonOf, day, findJob, formatArguments, operationName } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { outFile } from '../../output.ts'
 
@@ -48,12 +48,12 @@ export const diffCommand = {
 /** `rankline diff`: what became of the results of a query, or of every query of a job, between two days. */
 export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number> {
   outFile.rejectInput(flags.out, [flags.job])
-  const json = isJsonAsked(flags)
+  const json = formatArguments.isJsonAsked(flags)
   const comparison = comparisonOf(flags)
   const date = day('--date', flags.date)
   const depth = numberOption('--depth', flags.depth, { min: 1 })
   const fits = chosenQueries(flags)
-  await using store = await openReader(databasePath(flags))
+  await using store = await openReader(databaseFile.path(flags))
   await outFile.refuseOntoJobFiles(store, flags)
   const named = await findJob(store, flags, terminal)
   if (named === null) return 2
@@ -97,7 +97,7 @@ async function write(
   flags: DiffFlags,
   terminal: Terminal,
 ): Promise<void> {
-  const json = isJsonAsked(flags)
+  const json = formatArguments.isJsonAsked(flags)
   const table = {
     width: flags.out === undefined ? terminal.columns : outFile.columns,
     color: terminal.color && flags.out === undefined,

@@ -25,13 +25,12 @@ import { writablePath, writeFileAtomically } from '../../../output/file.ts'
 import type { WriteRows } from '../../../output/formats/format.ts'
 import { rowFormats } from '../../../output/formats/index.ts'
 import { isScreen, note, sanitize, statusLine, type Terminal } from '../../../output/terminal.ts'
-import { databasePath, queueSettings } from '../../../run/config.ts'
+import { databaseFile, queueSettings } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import type { RowFilter, Snapshot } from '../../../store/sqlite/rankings/rows.ts'
 import {
-  chosenFormat,
-  csvStyle,
   dayOrInstant,
+  formatArguments,
   operationName,
   refuseUnknownJob,
   syncFirst,
@@ -108,7 +107,7 @@ async function exportToTable(
   const filter = rowFilter(flags)
   const { to, since = null } = flags
   await syncFirst(flags, terminal)
-  await using store = await openReader(databasePath(flags))
+  await using store = await openReader(databaseFile.path(flags))
   await refuseUnknown(store, filter)
   await exportToPostgres({ store, kind, filter, since, to }, terminal)
   return 0
@@ -182,13 +181,13 @@ function refuseOtherDatabase(positions: readonly Position[], snapshot: Snapshot,
 
 async function exportToFile(flags: ExportFlags, terminal: Terminal): Promise<number> {
   const kind = chosenKind(flags.kind)
-  const name = chosenFormat(flags, Object.keys(rowFormats) as RowFormatName[])
+  const name = formatArguments.chosen(flags, Object.keys(rowFormats) as RowFormatName[])
   refuseUnfit(flags, name, terminal)
-  const csv = csvStyle(flags)
+  const csv = formatArguments.csvStyle(flags)
   const filter = rowFilter(flags)
   const since = cursorOf(flags)
   await syncFirst(flags, terminal)
-  await using store = await openReader(databasePath(flags))
+  await using store = await openReader(databaseFile.path(flags))
   await outFile.refuseOntoJobFiles(store, flags)
   await refuseUnknown(store, filter)
   const write: WriteRows = await rowFormats[name].load()
@@ -242,11 +241,11 @@ async function exportImported(
     throw new UsageError(
       `--${stray} has no meaning for ${kind}: what was imported is no run, and is written into a file as a whole. Leave it out`,
     )
-  const name = chosenFormat(flags, Object.keys(rowFormats) as RowFormatName[])
+  const name = formatArguments.chosen(flags, Object.keys(rowFormats) as RowFormatName[])
   refuseUnfit(flags, name, terminal)
-  const csv = csvStyle(flags)
+  const csv = formatArguments.csvStyle(flags)
   const filter = rowFilter(flags)
-  await using store = await openReader(databasePath(flags))
+  await using store = await openReader(databaseFile.path(flags))
   await outFile.refuseOntoJobFiles(store, flags)
   await refuseUnknown(store, filter)
   using _ = store.snapshot()

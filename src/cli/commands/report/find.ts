@@ -4,10 +4,10 @@ import { listOption, numberOption, type OptionSpecs, textOption } from '../../..
 import { asStream } from '../../../output/formats/format.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { databasePath } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import type { FoundText } from '../../../store/sqlite/rankings/text-index.ts'
-import { isJsonAsked, refuseUnknownJob } from '../../arguments.ts'
+import { formatArguments, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { outFile } from '../../output.ts'
 
@@ -38,10 +38,10 @@ export const findCommand = {
 
 /** `rankline find`: words in what is stored. */
 async function find(flags: FindFlags, terminal: Terminal): Promise<number> {
-  const json = isJsonAsked(flags)
+  const json = formatArguments.isJsonAsked(flags)
   const limit = numberOption('--limit', flags.limit, { min: 1 }) ?? listedByDefault
   const sought = soughtText(flags.text, foundIn(flags.in))
-  await using store = await openReader(databasePath(flags))
+  await using store = await openReader(databaseFile.path(flags))
   await outFile.refuseOntoJobFiles(store, flags)
   if (flags.job !== undefined) await refuseUnknownJob(store, flags.job)
   using _ = store.snapshot()

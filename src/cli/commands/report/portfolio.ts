@@ -29,11 +29,11 @@ import type { MetricOptions } from '../../../report/metrics/figure.ts'
 import type { ReportFormat, ReportSource } from '../../../report/report.ts'
 import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { type ReportRequest, reportSource } from '../../../report/requests/report-source.ts'
-import { browserPlaces, databasePath } from '../../../run/config.ts'
+import { browserPlaces, databaseFile } from '../../../run/config.ts'
 import { clickCurves } from '../../../run/job-curve.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
-import { chosenFormat, csvStyle, findJob, syncFirst, valueFlag } from '../../arguments.ts'
+import { findJob, formatArguments, syncFirst } from '../../arguments.ts'
 import { outFile } from '../../output.ts'
 import { audienceOf, metricOptions, type ReportOptions, toleranceOf } from './report.ts'
 import { problemText } from './status.ts'
@@ -52,8 +52,8 @@ export async function portfolio(
   outFile.rejectInput(out, [...(named ?? []), flags.ctr])
   const request = {
     period: {
-      period: valueFlag('--period', flags.period, period),
-      compare: valueFlag('--compare', flags.compare, comparison),
+      period: formatArguments.valueFlag('--period', flags.period, period),
+      compare: formatArguments.valueFlag('--compare', flags.compare, comparison),
     },
     tolerance: toleranceOf(flags, {}),
     measure: metricOptions(flags),
@@ -62,7 +62,7 @@ export async function portfolio(
     format: {},
     browsers: browserPlaces(),
   }
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   await syncFirst(flags, terminal)
   await using reader = await openReader(database)
   await outFile.refuseOntoJobFiles(reader, { out })
@@ -90,7 +90,11 @@ export async function portfolio(
   }
   terminal.status?.('')
   if (rows.length === 0) terminal.log('No job has run yet. Start one with: rankline run <job file>')
-  await writeRows({ rows: inOrder(rows), status, now }, { format, out, csv: csvStyle(flags) }, terminal)
+  await writeRows(
+    { rows: inOrder(rows), status, now },
+    { format, out, csv: formatArguments.csvStyle(flags) },
+    terminal,
+  )
   return 0
 }
 
@@ -103,7 +107,7 @@ function chosenOutput(flags: ReportOptions) {
   const isPlain = flags.format === undefined && flags.json !== true
   if (out !== undefined && namesFolder(out) && (isPlain || flags.format === 'html'))
     return { format: 'html' as const, out: join(out, 'index.html'), folder: out }
-  const format = chosenFormat(flags, formats)
+  const format = formatArguments.chosen(flags, formats)
   if (format === 'html' && out === undefined)
     throw new UsageError(
       'The page of several jobs has the report of each beside it. Name a file or a folder with --out',

@@ -23,27 +23,23 @@ import {
 import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { notYetRun } from '../../../report/requests/rank-report.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
-import { browserPlaces, databasePath } from '../../../run/config.ts'
+import { browserPlaces, databaseFile } from '../../../run/config.ts'
 import { clickCurves } from '../../../run/job-curve.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
 import {
-  chosenFormat,
-  csvStyle,
   day,
   daysFlag,
   findJob,
-  isJsonAsked,
+  formatArguments,
   type ReportFormatName,
-  reportFormats,
   syncFirst,
   syncFirstFlags,
-  valueFlag,
 } from '../../arguments.ts'
 import { sharedFlags, type TypedOptions } from '../../flags.ts'
 import { outFile } from '../../output.ts'
 
 export const reportFlags = {
-  ...sharedFlags.output(Object.keys(reportFormats)),
+  ...sharedFlags.output(Object.keys(formatArguments.ofReports)),
   period: textOption(
     '7d, 28d, month, last-month, quarter, all or two days such as 2026-10-01..2026-10-31; default: 28d, or the whole history if it is shorter',
   ),
@@ -91,23 +87,23 @@ const briefWork = [
 export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
   rejectWithExplain(flags)
   outFile.rejectInput(flags.out, [flags.job, flags.ctr, flags.comment])
-  const json = flags.explain === undefined ? false : isJsonAsked(flags)
+  const json = flags.explain === undefined ? false : formatArguments.isJsonAsked(flags)
   const format = await chosenReportFormat(flags, terminal)
   if (format.document === true && process.versions.v8.startsWith('11.'))
     for (const flag of briefWork) setFlagsFromString(flag)
-  const csv = csvStyle(flags)
+  const csv = formatArguments.csvStyle(flags)
   const audience = audienceOf(flags)
   const order = rowOrder(flags)
   const options = metricOptions(flags)
   const days = serpDays(flags)
   const requestedPeriod = {
-    period: valueFlag('--period', flags.period, period),
-    compare: valueFlag('--compare', flags.compare, comparison),
+    period: formatArguments.valueFlag('--period', flags.period, period),
+    compare: formatArguments.valueFlag('--compare', flags.compare, comparison),
   }
   const tolerance = toleranceOf(flags, format)
   const paper = paperOf(flags)
   const date = day('--date', flags.date)
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   await syncFirst(flags, terminal)
   await using reader = await openReader(database)
   await outFile.refuseOntoJobFiles(reader, flags)
@@ -216,9 +212,9 @@ const mostSerpDays = 3_653
 
 /** The format that flags ask for. Throws a sentence where another flag has no meaning for it, or it cannot be shown. */
 export async function chosenReportFormat(flags: ReportOptions, terminal: Terminal): Promise<ReportFormat> {
-  const name = chosenFormat(flags, Object.keys(reportFormats) as ReportFormatName[])
+  const name = formatArguments.chosen(flags, Object.keys(formatArguments.ofReports) as ReportFormatName[])
   const entry: ReportFormatEntry | undefined =
-    flags.metrics === true ? figureFormats[name] : reportFormats[name]
+    flags.metrics === true ? figureFormats[name] : formatArguments.ofReports[name]
   if (entry === undefined)
     throw new UsageError(
       `--metrics has no meaning for --format ${name}: figures alone are text, or JSON with --json`,

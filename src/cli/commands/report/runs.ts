@@ -6,8 +6,8 @@ import { utcMinute } from '../../../model/time.ts'
 import { numberOption, type OptionSpecs, textOption } from '../../../model/values.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { databasePath } from '../../../run/config.ts'
-import { openRunList } from '../../../run/open-stored.ts'
+import { databaseFile } from '../../../run/config.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import { demoHint } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock, isHeld } from '../../../store/sqlite/connection/lock.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
@@ -35,8 +35,8 @@ export const runsCommand = {
 
 /** `rankline runs`: lists runs, or shows one with every failed task. */
 export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number> {
-  await using store = await openRunList(flags)
-  const database = databasePath(flags)
+  await using store = await storedData.runs(flags)
+  const database = databaseFile.path(flags)
   // A run without an end is at work only as long as a process collects.
   const collecting = isHeld(databaseLock(database))
   const id = numberOption('The run', flags.run, { min: 1 })
@@ -56,7 +56,7 @@ export async function runs(flags: RunsFlags, terminal: Terminal): Promise<number
   return 0
 }
 
-type OpenedRuns = Awaited<ReturnType<typeof openRunList>>
+type OpenedRuns = Awaited<ReturnType<typeof storedData.runs>>
 
 async function documentOf(store: OpenedRuns, run: Run, collecting: boolean) {
   const document = runDocument(run, await store.tally(run.id), null)

@@ -5,7 +5,7 @@ import { systemClock } from '../../../model/time.ts'
 import type { OptionSpecs } from '../../../model/values.ts'
 import { asciiSigns, formatTable, wrap } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
-import { databasePath } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import { demoHint } from '../../../store/sqlite/connection/database.ts'
 import { age, ahead, type Level, type StatusProblem } from '../../../unattended/status.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
@@ -34,7 +34,7 @@ export async function status(flags: StatusFlags, terminal: Terminal): Promise<nu
   if (flags.json === true) await terminal.write(`${JSON.stringify(document, null, 2)}\n`)
   else if (terminal.quiet !== true || document.level !== 'ok') {
     const text = [
-      verdict(document, demoHint(databasePath(flags))),
+      verdict(document, demoHint(databaseFile.path(flags))),
       problemText(document, terminal),
       jobTable(document, terminal),
       moneyLine(document),

@@ -23,8 +23,8 @@ import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { defaultCurve } from '../../../report/ctr.ts'
 import { clickSamples, rankDifferences } from '../../../report/requests/measured-clicks.ts'
 import { rankedJob } from '../../../report/requests/rank-report.ts'
-import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
-import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
+import { databaseFile } from '../../../run/config.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { findJob } from '../../arguments.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
@@ -80,9 +80,9 @@ async function add(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   if (flags.name === undefined)
     throw new UsageError('Name the file, the folder or the archive: rankline clicks add export.zip')
   const options = { property: propertyOption(flags.site), period: periodOption(flags) }
-  const database = databasePath(flags)
-  makeDefaultFolder(database)
-  await using changed = await openToChange(database, {
+  const database = databaseFile.path(flags)
+  databaseFile.makeDefaultFolder(database)
+  await using changed = await storedData.change(database, {
     wait: flags.wait,
     beside: false,
     log: (line) => note(terminal, line),
@@ -171,7 +171,7 @@ function tableLine({
 async function list(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   if (flags.name !== undefined)
     throw new UsageError(`rankline clicks list takes no '${flags.name}'. Leave it out`)
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   const additions = await store.clickAdditions()
   if (flags.json === true) {
     await terminal.write(`${JSON.stringify(additions.map(documentOf), null, 2)}\n`)
@@ -240,7 +240,7 @@ async function undo(flags: ClicksFlags, terminal: Terminal): Promise<number> {
       'Name the addition by its number: rankline clicks undo 3. List them with: rankline clicks list',
     )
   const id = Number(name)
-  await using changed = await openToChange(databasePath(flags), {
+  await using changed = await storedData.change(databaseFile.path(flags), {
     wait: flags.wait,
     beside: false,
     log: (line) => note(terminal, line),
@@ -260,7 +260,7 @@ async function undo(flags: ClicksFlags, terminal: Terminal): Promise<number> {
 
 /** `rankline clicks fit`: the curve of own clicks beside the default one, and what both foretell of keywords that were held out. */
 async function fit(flags: ClicksFlags, terminal: Terminal): Promise<number> {
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   const named =
     flags.name === undefined ? null : await findJob(store, { ...flags, job: flags.name }, terminal)
   if (named === null && flags.name !== undefined) return 2
@@ -385,7 +385,7 @@ function differenceLines(differences: ReturnType<typeof rankDifferences>): reado
 async function suggestQueries(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   if (flags.name === undefined) throw new UsageError('Name the job: rankline clicks suggest acme.yaml')
   const limit = numberOption('--limit', flags.limit, { min: 1, max: 100_000 }) ?? 50
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   const named = await findJob(store, { ...flags, job: flags.name }, terminal)
   if (named === null) return 2
   const { history, runs } = await rankedJob(store, named.name, { targets: named.settings?.targets })

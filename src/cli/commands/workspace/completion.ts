@@ -3,7 +3,7 @@ import { UsageError } from '../../../model/errors.ts'
 import { closestMatch } from '../../../model/text.ts'
 import { type OptionSpec, type OptionSpecs, switchOption } from '../../../model/values.ts'
 import { sanitizeLine, type Terminal } from '../../../output/terminal.ts'
-import { databasePath } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import {
   type Command,
   commandName,
@@ -228,7 +228,7 @@ async function argumentsOf(
 async function jobNames(): Promise<readonly CompletionWord[]> {
   try {
     const { openReader } = await import('../../../store/sqlite/open.ts')
-    await using store = await openReader(databasePath({}))
+    await using store = await openReader(databaseFile.path({}))
     return (await store.jobNames()).map((word) => ({ word }))
   } catch {
     return []

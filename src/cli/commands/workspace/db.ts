@@ -6,7 +6,7 @@ import { systemClock, utcMinute } from '../../../model/time.ts'
 import { type OptionSpecs, propertyOf, switchOption, textOption } from '../../../model/values.ts'
 import { note, sanitize, statusLine, type Terminal } from '../../../output/terminal.ts'
 import { clocks } from '../../../run/app.ts'
-import { databasePath } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import { backfillAndNotify, type Renormalised, renormalise } from '../../../run/derive.ts'
 import { workspaces } from '../../../run/job-files.ts'
 import { turns } from '../../../run/lock.ts'
@@ -72,7 +72,7 @@ export async function db(flags: DbFlags, terminal: Terminal): Promise<number> {
 /** `rankline db backup`: a whole copy in a single file, also while another process collects. */
 async function backup(flags: DbFlags, terminal: Terminal): Promise<number> {
   if (flags.file === undefined) throw new UsageError('Name the file for the copy: rankline db backup <file>')
-  const { bytes, runs } = await backUp(databasePath(flags), flags.file)
+  const { bytes, runs } = await backUp(databaseFile.path(flags), flags.file)
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ file: flags.file, bytes, runs }, null, 2)}\n`
@@ -84,7 +84,7 @@ async function backup(flags: DbFlags, terminal: Terminal): Promise<number> {
 /** `rankline db restore`: a backup takes the place of the database, which is moved aside with all its files. */
 async function restore(flags: DbFlags, terminal: Terminal): Promise<number> {
   if (flags.file === undefined) throw new UsageError('Name the backup: rankline db restore <file>')
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   refuseFolder(database)
   using _turn = turnOf(database, 'a backup cannot take its place meanwhile. Let the other process finish')
   const stamp = new Date(systemClock.wall()).toISOString().slice(0, 19).replace(/[-:]/g, '')
@@ -105,7 +105,7 @@ async function restore(flags: DbFlags, terminal: Terminal): Promise<number> {
 
 /** `rankline db check`: whether the file is whole, and says what it must; changes nothing. */
 async function check(flags: DbFlags, terminal: Terminal): Promise<number> {
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   const { findings, openCalls, isDamaged, ...looked } = await checkDatabase(database)
   const whole = findings.length === 0
   if (flags.json === true)
@@ -133,7 +133,7 @@ function findingLine({
 
 /** `rankline db migrate`: brings a database of an older rankline up to date, as every command that writes does. */
 async function migrate(flags: DbFlags, terminal: Terminal): Promise<number> {
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   requireDatabase(database)
   const isOld = needsMigration(database)
   if (isOld) {
@@ -153,7 +153,7 @@ const indexedSize = 0.9
 
 /** `rankline db index`: the index of words in what is stored, which `rankline find` needs. */
 async function index(flags: DbFlags, terminal: Terminal): Promise<number> {
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   requireDatabase(database)
   if (needsMigration(database))
     throw new UsageError(
@@ -206,7 +206,7 @@ function advice(isDamaged: boolean): string {
 
 /** `rankline db prune`: drops what is older than it is to be kept, by flags or by rankline.yaml; ranks stay. */
 export async function prune(flags: PruneFlags, terminal: Terminal): Promise<number> {
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   const now = await timeOfPruning(database, flags, terminal)
   const keep = await keepOf(flags)
   if (flags.dryRun === true) {
@@ -354,7 +354,7 @@ export const renormaliseCommand = {
 
 /** `rankline renormalise`: derives all results again from stored answers; calls nothing. */
 async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): Promise<number> {
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   const notify = (line: string): void => note(terminal, line)
   using turn = turns.wait([databaseLock(database)], flags.wait, notify)
   requireDatabase(database)

@@ -22,10 +22,10 @@ import type { ReportFormat } from '../../../report/report.ts'
 import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { reportSource } from '../../../report/requests/report-source.ts'
 import { type App, connections } from '../../../run/app.ts'
-import { browserPlaces, makeDataFolder } from '../../../run/config.ts'
-import { collectAndFinish, defaultCollectRequest, planning } from '../../../run/run-jobs.ts'
+import { browserPlaces, databaseFile } from '../../../run/config.ts'
+import { collections, planning } from '../../../run/run-jobs.ts'
 import { openStore, type Store } from '../../../store/sqlite/open.ts'
-import { type ReportFormatName, reportFormats } from '../../arguments.ts'
+import { formatArguments, type ReportFormatName } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
 import { runLines } from '../../progress.ts'
 import { metricOptions } from '../report/report.ts'
@@ -56,7 +56,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
     throw new UsageError(
       `${flags.db} exists already; the demo begins with a new database. Name another file with --db`,
     )
-  if (flags.db === undefined) makeDataFolder()
+  if (flags.db === undefined) databaseFile.makeDataFolder()
   for (const file of [database, `${database}-wal`, `${database}-shm`]) await rm(file, { force: true })
   const started = performance.now()
   await using sandbox = await spawnSandbox()
@@ -79,7 +79,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal): Promise<number
 async function collectDay(app: App, terminal: Terminal): Promise<void> {
   const planned = await planning.runs(app, { job: [jobFile] }, runLines.planEvents(terminal), null)
   if (planned === null) throw new Error(`${jobFile} has mistakes`)
-  await collectAndFinish(app, planned.listed, { ...defaultCollectRequest, stop: stopSignal() })
+  await collections.finish(app, planned.listed, { ...collections.usual, stop: stopSignal() })
 }
 
 async function printDemo(
@@ -112,7 +112,8 @@ async function printDemo(
         browsers: browserPlaces(),
       }),
     )
-  const inFormat = async (name: ReportFormatName) => await written(await reportFormats[name].load())
+  const inFormat = async (name: ReportFormatName) =>
+    await written(await formatArguments.ofReports[name].load())
   const folder = relative('', database).replace(/[^/]*$/, '')
   const write = async (name: string, pieces: AsyncIterable<string | Uint8Array>): Promise<string> => {
     await writeFileAtomically(`${folder}${name}`, pieces)

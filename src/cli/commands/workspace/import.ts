@@ -17,9 +17,9 @@ import {
 import { changedLines, writeFileAtomically } from '../../../output/file.ts'
 import { formatTable, wrapLines } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import { turns } from '../../../run/lock.ts'
-import { openWhatIsStored } from '../../../run/open-stored.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { type ImportedRow, undoImport } from '../../../store/sqlite/imports/imports.ts'
@@ -78,11 +78,11 @@ async function importOne(flags: ImportFlags, terminal: Terminal): Promise<number
   if (flags.id !== undefined)
     throw new UsageError(`rankline import takes one file or folder, and '${flags.id}' is a second one`)
   const options = optionsOf(flags)
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   const dryRun = flags.dryRun === true
   const read = flags.job === undefined ? null : jobName(flags.job)
   if (read !== null && 'message' in read) throw new UsageError(`--job ${read.message}; ${read.fix}`)
-  if (!dryRun) makeDefaultFolder(database)
+  if (!dryRun) databaseFile.makeDefaultFolder(database)
   using turn = turns.wait([databaseLock(database)], flags.wait, (line) => note(terminal, line))
   if (!dryRun) await turn.acquire()
   const imported = await importFiles({
@@ -275,7 +275,7 @@ function rowsTable(rows: readonly ImportedRow[], width: number): string {
 async function list(flags: ImportFlags, terminal: Terminal): Promise<number> {
   if (flags.id !== undefined)
     throw new UsageError(`rankline import list takes no '${flags.id}'. Leave it out`)
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   const imports = await store.imports()
   if (flags.json === true) {
     const rows = imports.map(({ id, job, importedAt, summary, files }) => ({
@@ -330,7 +330,7 @@ async function undo(flags: ImportFlags, terminal: Terminal): Promise<number> {
     throw new UsageError(
       'Name the import by its number: rankline import undo 3. List them with: rankline import list',
     )
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   requireDatabase(database)
   using turn = turns.wait([databaseLock(database)], flags.wait, (line) => note(terminal, line))
   await turn.acquire()

@@ -7,10 +7,10 @@ import { systemClock, utcMinute } from '../../../model/time.ts'
 import { jobName, type OptionSpecs, propertyOf, switchOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
+import { databaseFile } from '../../../run/config.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { turns } from '../../../run/lock.ts'
-import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import { needsMigration } from '../../../store/sqlite/connection/database.ts'
 import { databaseLock } from '../../../store/sqlite/connection/lock.ts'
 import { sweep } from '../../../store/sqlite/maintenance/prune.ts'
@@ -62,7 +62,7 @@ export async function job(flags: JobCommandFlags, terminal: Terminal): Promise<n
 
 /** `rankline job list`: every job, by name. */
 async function list(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   const rows = []
   for (const { name, file, settings } of (await knownJobs(store, '.')).jobs) {
     const runs = await store.runs({ job: name })
@@ -198,7 +198,7 @@ async function resume(flags: JobCommandFlags, terminal: Terminal): Promise<numbe
 
 /** `rankline job remove`: what is stored of a client goes; calls and credits stay in the ledger. */
 async function remove(flags: JobCommandFlags, terminal: Terminal): Promise<number> {
-  const database = databasePath(flags)
+  const database = databaseFile.path(flags)
   const metricsFile = metrics.file(flags.metricsFile)
   const { name, file, isStored } = await seenJob(flags)
   if (!isStored)
@@ -280,7 +280,7 @@ async function say(
 /** The job that was named, as it is before anything is changed, and all jobs. */
 async function seenJob(flags: JobCommandFlags) {
   if (flags.name === undefined) throw new UsageError(`Name the job: rankline job ${flags.what} acme`)
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   const { jobs } = await knownJobs(store, '.')
   const found = chosenJob(jobs, flags.name)
   const { pausedAt } = await store.pauseOf(found.name)
@@ -308,9 +308,9 @@ async function isKnown(store: Store, name: string): Promise<boolean> {
 
 /** Opens the database to change what it says of jobs; where a run may go on meanwhile, others are waited for only to migrate it. */
 async function openJobs(flags: JobCommandFlags, terminal: Terminal, meanwhile?: 'a run may go on') {
-  const database = databasePath(flags)
-  makeDefaultFolder(database)
-  return await openToChange(database, {
+  const database = databaseFile.path(flags)
+  databaseFile.makeDefaultFolder(database)
+  return await storedData.change(database, {
     wait: flags.wait,
     beside: meanwhile !== undefined,
     log: (line) => note(terminal, line),

@@ -7,8 +7,8 @@ import { dayMs, dayText, systemClock, utcMinute } from '../../../model/time.ts'
 import { listOption, type OptionSpecs, textOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
-import { databasePath, makeDefaultFolder } from '../../../run/config.ts'
-import { openToChange, openWhatIsStored } from '../../../run/open-stored.ts'
+import { databaseFile } from '../../../run/config.ts'
+import { storedData } from '../../../run/open-stored.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { add, list, undo }
@@ -56,9 +56,9 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
     now,
     today: Math.floor(now / dayMs),
   })
-  const database = databasePath(flags)
-  makeDefaultFolder(database)
-  await using changed = await openToChange(database, {
+  const database = databaseFile.path(flags)
+  databaseFile.makeDefaultFolder(database)
+  await using changed = await storedData.change(database, {
     wait: flags.wait,
     beside: true,
     log: (line) => note(terminal, line),
@@ -108,7 +108,7 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
 async function list(flags: VolumesFlags, terminal: Terminal): Promise<number> {
   if (flags.file !== undefined)
     throw new UsageError(`rankline volumes list takes no '${flags.file}'. Leave it out`)
-  await using store = await openWhatIsStored(flags)
+  await using store = await storedData.read(flags)
   const additions = await store.volumeAdditions()
   if (flags.json === true) {
     const document = additions.map(({ rows, addedAt, from, until, volumes, ...one }) => ({
@@ -163,7 +163,7 @@ async function undo(flags: VolumesFlags, terminal: Terminal): Promise<number> {
       'Name the addition by its number: rankline volumes undo 3. List them with: rankline volumes list',
     )
   const id = Number(name)
-  await using changed = await openToChange(databasePath(flags), {
+  await using changed = await storedData.change(databaseFile.path(flags), {
     wait: flags.wait,
     beside: true,
     log: (line) => note(terminal, line),

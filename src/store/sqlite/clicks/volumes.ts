@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { count, eq, max, min, sql } from 'drizzle-orm'
-import { countryOfParams } from '../../../model/query.ts'
+import { markets } from '../../../model/query.ts'
 import { textInLowerCase } from '../../../model/text.ts'
 import type { GroupCommit } from '../connection/group-commit.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
@@ -21,7 +21,7 @@ export function volumeFinder(db: Database) {
   type VolumeParams = Readonly<Record<string, string | number>>
   /** The volume that was added from a file; null where none was. */
   const added = (text: string, params: VolumeParams) =>
-    isEmpty() ? null : (found().get(textInLowerCase(text), countryOfParams(params)) ?? null)
+    isEmpty() ? null : (found().get(textInLowerCase(text), markets.country(params)) ?? null)
   return {
     added,
     /** The volume of a keyword: its own, which its job names, else one that was added. */
