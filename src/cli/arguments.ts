@@ -169,7 +169,7 @@ export async function refuseUnknownJob(store: Store, job: string): Promise<void>
 }
 
 /** A day or an instant (UTC) as text that sorts as stored instants do; undefined where the flag is not given. */
-export function dayOrInstant(flag: string, text: string | undefined): string | undefined {
+function dayOrInstant(flag: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   if (/^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text)) return text
   if (/^\d{4}-\d{2}-\d{2}T/.test(text)) {
@@ -189,7 +189,7 @@ export function day(flag: string, text: string | undefined): string | undefined 
 }
 
 /** Whether YYYY-MM-DD is a day: the 30th of February is none. */
-export function isDay(text: string): boolean {
+function isDay(text: string): boolean {
   const instant = Date.parse(text)
   return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text)
 }
@@ -218,7 +218,7 @@ function valueFlag<T>(
 }
 
 /** A number of days; undefined where the flag is not given. */
-export function daysFlag(flag: string, text: string | undefined): number | undefined {
+function daysFlag(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const days = daysOf(text)
   if (days !== null) return days
@@ -226,7 +226,7 @@ export function daysFlag(flag: string, text: string | undefined): number | undef
 }
 
 /** Reads the flags that say what to compare with; null where there are none. Throws a sentence where they are wrong. */
-export function comparisonOf({ compare, tolerance }: OptionsOf<typeof sharedFlags.compare>) {
+function comparisonOf({ compare, tolerance }: OptionsOf<typeof sharedFlags.compare>) {
   const days = daysFlag('--tolerance', tolerance) ?? defaultTolerance
   if (compare === undefined) {
     if (tolerance === undefined) return null
@@ -278,4 +278,12 @@ export const formatArguments = {
   isJsonAsked,
   valueFlag,
   ofReports: reportFormats,
+}
+
+/** Days and spans as they are typed. */
+export const dayArguments = {
+  dayOrInstant,
+  isDay,
+  comparison: comparisonOf,
+  days: daysFlag,
 }

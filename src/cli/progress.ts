@@ -1,5 +1,5 @@
 import type { RunDocument } from '../collect/stop.ts'
-import { coverageOf, suspicionText } from '../model/run.ts'
+import { coverageOf, suspicions } from '../model/run.ts'
 import { count, duration, grouped, shellWord } from '../model/text.ts'
 import { systemClock } from '../model/time.ts'
 import { note, sanitize, statusLine, type Terminal } from '../output/terminal.ts'
@@ -27,7 +27,7 @@ function planEvents(terminal: Terminal, onMistakes: PlanEvents['onMistakes'] = (
 function suspicionLines({ run, job, suspect }: RunDocument): readonly string[] {
   if (suspect === undefined) return []
   return [
-    `${sanitize(job)} (run ${run}) is suspect: ${suspicionText(suspect)}. Check before you tell anyone: rankline report ${sanitize(shellWord(job))}`,
+    `${sanitize(job)} (run ${run}) is suspect: ${suspicions.text(suspect)}. Check before you tell anyone: rankline report ${sanitize(shellWord(job))}`,
   ]
 }
 

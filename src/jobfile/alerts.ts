@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { readCondition } from '../model/condition.ts'
+import { queryConditions } from '../model/condition.ts'
 import type { JobSettings } from '../model/job.ts'
 import * as settings from '../model/job.ts'
 import { type AlertKind, type AlertRule, alertKinds, ruleIdentity } from '../model/settings.ts'
@@ -52,7 +52,7 @@ const condition = later(() =>
   scalar({
     read: (written) => {
       const text = plainText(written)
-      const read = 'value' in text ? readCondition(text.value, 'store') : text
+      const read = 'value' in text ? queryConditions.read(text.value, 'store') : text
       return 'value' in read ? text : read
     },
     json: { type: 'string' },

@@ -4,7 +4,7 @@ import path from 'node:path'
 import type * as z from 'zod'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
-import { conditionOf } from '../model/condition.ts'
+import { queryConditions } from '../model/condition.ts'
 import type { JobOptions, JobSettings, Problem, Target } from '../model/job.ts'
 import type { JobQuery } from '../model/query.ts'
 import { count, groupedBy, hasMarks } from '../model/text.ts'
@@ -220,7 +220,7 @@ async function* readQueries(
   }
   const conditions = reading.plan.conditions.map(({ text, at }) => ({
     at,
-    ...conditionOf('where', text, 'store'),
+    ...queryConditions.of('where', text, 'store'),
   }))
   const batches =
     reading.source === null

@@ -1,6 +1,6 @@
 import type { AcquireOptions, Permit, RateLimiter } from '../api/rate-limiter.ts'
 import type { DatabaseClock } from './database-clock.ts'
-import type { SharedRates } from './postgres/rates.ts'
+import type { SharedJournal } from './postgres/open.ts'
 import { whenReachable } from './waiting.ts'
 
 /*
@@ -358,7 +358,7 @@ export function sharedLimiter({
   onError,
   signal: over,
 }: {
-  readonly rates: Pick<SharedRates, 'lease' | 'refused' | 'passed' | 'setLimits'>
+  readonly rates: Pick<SharedJournal['rates'], 'lease' | 'refused' | 'passed' | 'setLimits'>
   readonly keyHash: string
   readonly clock: DatabaseClock
   /** Calls in flight at most; free lookups come on top. */

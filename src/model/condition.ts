@@ -56,7 +56,7 @@ function isNumber(value: ConditionValue): boolean {
 }
 
 /** A text as conditions compare it. */
-export function foldedText(text: string): string {
+function foldedText(text: string): string {
   return normalText(text).toLowerCase()
 }
 
@@ -66,7 +66,7 @@ export function foldedText(text: string): string {
  *
  * @param from the job file, or the store, which does not keep how a query is bought
  */
-export function readCondition(
+function readCondition(
   text: string,
   from: 'file' | 'store',
 ): ReadResult<{
@@ -167,19 +167,24 @@ function fieldOf(query: ConditionQuery, name: string): ConditionValue | readonly
 }
 
 /** The condition of an option or a rule, see {@link readCondition}; throws a sentence where it is wrong. */
-export function conditionOf(called: string, text: string, from: 'file' | 'store') {
+function conditionOf(called: string, text: string, from: 'file' | 'store') {
   const read = readCondition(text, from)
   if ('value' in read) return read.value
   throw new UsageError(`${called} ${read.message}; ${read.fix}`)
 }
 
 /** Throws a sentence where one of the conditions of an option names what no query has. */
-export function refuseUnknownNames(
-  called: string,
-  conditions: readonly ReturnType<typeof conditionOf>[],
-): void {
+function refuseUnknownNames(called: string, conditions: readonly ReturnType<typeof conditionOf>[]): void {
   for (const { unknownName } of conditions) {
     const mistake = unknownName()
     if (mistake !== null) throw new UsageError(`${called} ${mistake.message}; ${mistake.fix}`)
   }
+}
+
+/** Conditions on queries. */
+export const queryConditions = {
+  of: conditionOf,
+  read: readCondition,
+  refuseUnknown: refuseUnknownNames,
+  folded: foldedText,
 }

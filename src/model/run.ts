@@ -201,7 +201,7 @@ export interface Suspicion {
 }
 
 /** Fewer ranks or queries say nothing about a whole job. */
-export const fewestSuspect = 10
+const fewestSuspect = 10
 
 /**
  * Whether a whole job changed at once: more than half of at least ten ranks are gone, or at least ten different queries share one list of
@@ -209,7 +209,7 @@ export const fewestSuspect = 10
  *
  * @param counted all of these, a reason or not
  */
-export function suspicionOf(counted: Suspicion): Suspicion | null {
+function suspicionOf(counted: Suspicion): Suspicion | null {
   const { ranked, gone, alike } = counted
   const isGone = ranked >= fewestSuspect && gone * 2 > ranked
   const isAlike = alike >= fewestSuspect
@@ -218,11 +218,18 @@ export function suspicionOf(counted: Suspicion): Suspicion | null {
 }
 
 /** What is suspect, as a clause. */
-export function suspicionText({ ranked, gone, alike }: Suspicion): string {
+function suspicionText({ ranked, gone, alike }: Suspicion): string {
   return [
     ...(gone === 0 ? [] : [`${grouped(gone)} of ${count(ranked, 'rank')} of the last run are gone at once`]),
     ...(alike === 0
       ? []
       : [`${count(alike, 'different query', 'different queries')} got one list of results`]),
   ].join(', and ')
+}
+
+/** Runs that are suspect as a whole. */
+export const suspicions = {
+  of: suspicionOf,
+  text: suspicionText,
+  fewest: fewestSuspect,
 }

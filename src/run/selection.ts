@@ -1,4 +1,4 @@
-import { conditionOf, foldedText, refuseUnknownNames } from '../model/condition.ts'
+import { queryConditions } from '../model/condition.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { JobQuery } from '../model/query.ts'
@@ -34,8 +34,8 @@ export function selectionOf(options: {
   for (const name of engine)
     if (!engines.includes(name))
       throw new UsageError(`--engine cannot be ${quoted(name)}; write ${engines.join(', ')}`)
-  const texts = query.map(foldedText)
-  const conditions = where.map((one) => conditionOf('--where', one, 'file'))
+  const texts = query.map(queryConditions.folded)
+  const conditions = where.map((one) => queryConditions.of('--where', one, 'file'))
   return {
     /** Queries of each job at most; infinite where there is no limit. */
     limit,
@@ -46,13 +46,13 @@ export function selectionOf(options: {
       const met = conditions.map((condition) => condition.isMet(one))
       return (
         (tag.length === 0 || tag.some((name) => one.tags.includes(name))) &&
-        (texts.length === 0 || texts.includes(foldedText(one.text))) &&
+        (texts.length === 0 || texts.includes(queryConditions.folded(one.text))) &&
         (engine.length === 0 || engine.includes(engineOf(one))) &&
         met.every((is) => is)
       )
     },
     /** Throws a sentence where a condition names what none of the queries has that were looked at. */
-    refuseUnknown: () => refuseUnknownNames('--where', conditions),
+    refuseUnknown: () => queryConditions.refuseUnknown('--where', conditions),
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RateLimiter } from '../../src/api/rate-limiter.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
-import type { SharedRates } from '../../src/machines/postgres/rates.ts'
+import type { SharedJournal } from '../../src/machines/postgres/open.ts'
 import { sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { type FakeTime, fakeTime } from '../api/fake-time.ts'
 
@@ -125,7 +125,7 @@ function timesOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOpt
       heldUntil = null
     },
     setLimits: async () => {},
-  } satisfies Partial<SharedRates>
+  } satisfies Partial<SharedJournal['rates']>
   return { rates, leased, held: () => heldUntil !== null }
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { suspicionOf, suspicionText } from '../../src/model/run.ts'
+import { suspicions } from '../../src/model/run.ts'
 import { testTable } from '../support/test-table.ts'
 
 testTable<[number, number, number, string | null]>([
@@ -18,6 +18,6 @@ testTable<[number, number, number, string | null]>([
     '10 of 10 ranks of the last run are gone at once, and 10 different queries got one list of results',
   ],
 ])('%i ranks of which %i are gone, %i queries with one list: %s', (ranked, gone, alike, expected) => {
-  const suspicion = suspicionOf({ ranked, gone, alike })
-  expect(suspicion === null ? null : suspicionText(suspicion)).toBe(expected)
+  const suspicion = suspicions.of({ ranked, gone, alike })
+  expect(suspicion === null ? null : suspicions.text(suspicion)).toBe(expected)
 })

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gatherStatus, type StatusDocument, statusDocument } from '../../src/check/status.ts'
-import { printedMistakes } from '../../src/cli/commands/collect/run.ts'
+import { jobStarts } from '../../src/cli/commands/collect/run.ts'
 import { dueCollector, serviceAsker } from '../../src/cli/commands/collect/schedule.ts'
 import { StopRequested } from '../../src/collect/stop.ts'
 import type { AlertMessage } from '../../src/model/settings.ts'
@@ -15,7 +15,7 @@ import type { ControlChange, SandboxOptions } from '../../src/sandbox/options.ts
 import { startSandbox } from '../../src/sandbox/server.ts'
 import type { DigestMessage } from '../../src/store/sqlite/unattended/schema.ts'
 import { sendWithoutRun } from '../../src/unattended/messages/digest.ts'
-import { watchJobFiles } from '../../src/unattended/scheduler/job-files.ts'
+import { scheduledFiles } from '../../src/unattended/scheduler/job-files.ts'
 import { runScheduler } from '../../src/unattended/scheduler/scheduler.ts'
 import { type SimulatedClock, simulatedClock, type TimedEvent } from './simulated-clock.ts'
 import { query } from './stored-rows.ts'
@@ -111,7 +111,7 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
   const key = join(folder, 'key')
   await writeFile(key, sandbox.key)
   const flags = { db, baseUrl: sandbox.url, apiKeyFile: key, maxOutage: '1s' }
-  const printed = printedMistakes(null)
+  const printed = jobStarts.printedMistakes(null)
   const collect = dueCollector(flags, terminal, clock, printed)
   const probe = serviceAsker(flags, clock)
   await mkdir(jobs)
@@ -126,7 +126,7 @@ export async function scheduled(time: ScheduledTime): Promise<ScheduledHistory> 
     controller = new AbortController()
     await runScheduler({
       clock: lookingAt(clock, time.looks, db),
-      jobFiles: watchJobFiles({ named: [], folder: jobs }, (line) => {
+      jobFiles: scheduledFiles.watch({ named: [], folder: jobs }, (line) => {
         printed.isNew(line)
         log(line)
       }),

@@ -6,7 +6,7 @@ import { StopRequested } from '../../src/collect/stop.ts'
 import { busyExitCode, RanklineError } from '../../src/model/errors.ts'
 import type { JobSettings } from '../../src/model/job.ts'
 import { clocks } from '../../src/run/app.ts'
-import { type LastValidJob, watchJobFiles } from '../../src/unattended/scheduler/job-files.ts'
+import { type LastValidJob, scheduledFiles } from '../../src/unattended/scheduler/job-files.ts'
 import {
   type CheckResult,
   type CollectDue,
@@ -349,7 +349,7 @@ test('a changed file is read again; a broken one is reported once and keeps its 
   const folder = await mkdtemp(join(tmpdir(), 'rankline-files-'))
   const file = join(folder, 'job.yaml')
   const lines: string[] = []
-  const files = watchJobFiles({ named: [], folder }, (line) => lines.push(line.replaceAll(folder, '')))
+  const files = scheduledFiles.watch({ named: [], folder }, (line) => lines.push(line.replaceAll(folder, '')))
   const patterns = async () =>
     (await files.refresh()).map(({ settings, isBroken }) => [settings.schedule, isBroken])
   const write = (schedule: string, queries = 'a'): Promise<void> =>

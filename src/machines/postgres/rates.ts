@@ -33,9 +33,6 @@ export type LeaseAnswer =
     }
   | { readonly unlimited: true; readonly now: number }
 
-/** The one rate limit of a key, for all machines. */
-export type SharedRates = ReturnType<typeof sharedRates>
-
 /** Send times in Postgres: one row a key, and one UPDATE for each lease of send times. */
 export function sharedRates(postgres: Postgres) {
   const leased = (statement: string, values?: readonly unknown[]) =>

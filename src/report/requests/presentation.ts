@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { conditionOf } from '../../model/condition.ts'
+import { queryConditions } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Audience } from '../../model/settings.ts'
@@ -54,7 +54,7 @@ export async function presentationOf(
 export function withKeywordsOfViews(presentation: Presentation, history: RankHistory): Presentation {
   const views = presentation.views.map((view) => {
     if (view.where === undefined) return view
-    const { isMet } = conditionOf(`The view '${view.name}'`, view.where, 'store')
+    const { isMet } = queryConditions.of(`The view '${view.name}'`, view.where, 'store')
     return { ...view, isTrue: history.keywords.map((keyword) => (isMet(asQuery(keyword)) ? 1 : 0)) }
   })
   return { ...presentation, views }

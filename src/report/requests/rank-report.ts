@@ -1,5 +1,5 @@
 import { billableOperation } from '../../catalog/index.ts'
-import { conditionOf, refuseUnknownNames } from '../../model/condition.ts'
+import { queryConditions } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { Target } from '../../model/job.ts'
 import type { Row } from '../../model/result.ts'
@@ -245,11 +245,11 @@ export function filterReport(
 /** Of which keywords the conditions are true; throws a sentence where one is wrong or names what no keyword has. */
 function conditionsOf({ keywords }: RankHistory, where: readonly string[]): Pick<HistoryFilter, 'isWanted'> {
   if (where.length === 0) return {}
-  const conditions = where.map((one) => conditionOf('--where', one, 'store'))
+  const conditions = where.map((one) => queryConditions.of('--where', one, 'store'))
   const wanted = new Set(
     keywords.filter((keyword) => conditions.map((one) => one.isMet(asQuery(keyword))).every((is) => is)),
   )
-  refuseUnknownNames('--where', conditions)
+  queryConditions.refuseUnknown('--where', conditions)
   return { isWanted: (keyword) => wanted.has(keyword) }
 }
 

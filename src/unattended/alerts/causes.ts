@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  coverageOf,
-  type FinishReason,
-  type StopCause,
-  type Suspicion,
-  suspicionText,
-} from '../../model/run.ts'
+import { coverageOf, type FinishReason, type StopCause, type Suspicion, suspicions } from '../../model/run.ts'
 import { type AlertKind, type AlertNews, type AlertRule, ruleIdentity } from '../../model/settings.ts'
 import { count, firstNames, grouped } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
@@ -210,7 +204,7 @@ function judgeWholeRun(
     state: 'open',
     before: gone === 0 ? null : ranked,
     now: gone === 0 ? alike : ranked - gone,
-    text: `Check before you tell anyone: ${job} is suspect, ${suspicionText(suspicion)}`,
+    text: `Check before you tell anyone: ${job} is suspect, ${suspicions.text(suspicion)}`,
   }
 }
 

@@ -1,4 +1,4 @@
-import { conditionOf } from '../../model/condition.ts'
+import { queryConditions } from '../../model/condition.ts'
 import { isComplete, type Suspicion } from '../../model/run.ts'
 import {
   type AlertDetails,
@@ -442,7 +442,9 @@ function isOfTarget(rule: AlertRule, { target }: WatchedPair): boolean {
 /** Which queries a rule watches: those with one of its tags of which its condition is true. */
 export function watchedBy({ when, for: { tags, where } }: AlertRule): (query: WatchedQuery) => boolean {
   const condition =
-    where === undefined ? null : conditionOf(`The condition of an alert 'when: ${when}'`, where, 'store')
+    where === undefined
+      ? null
+      : queryConditions.of(`The condition of an alert 'when: ${when}'`, where, 'store')
   return (query) =>
     (tags === null || query.tags.some((tag) => tags.includes(tag))) && condition?.isMet(query) !== false
 }

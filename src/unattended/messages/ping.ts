@@ -85,13 +85,13 @@ export function cutToBytes(text: string, most: number): string {
 }
 
 /** What a switch is told of an error: only what was foreseen is sure to hold no secret. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (error instanceof RanklineError) return error.message
   return `rankline failed: internal error (${error instanceof Error ? error.name : 'unknown'})`
 }
 
 /** Tells the switches of job files why nothing was run, as far as these files can be read. */
-export async function pingNotStarted(
+async function pingNotStarted(
   notRun: readonly { readonly file: string; readonly reason: string }[],
   options: PingOptions,
 ): Promise<void> {
@@ -103,7 +103,7 @@ export async function pingNotStarted(
 }
 
 /** Sends the start pings of these jobs; nothing waits for that. */
-export function pingStarts(jobs: readonly PingedJob[], options: PingOptions) {
+function pingStarts(jobs: readonly PingedJob[], options: PingOptions) {
   const pings = pinger(options)
   const open = new Map(jobs.filter(({ ping }) => ping != null).map((job) => [job.name, job]))
   const started = Promise.all([...open.values()].map((job) => pings.send(job, 'start', '')))
@@ -135,4 +135,11 @@ export function pingStarts(jobs: readonly PingedJob[], options: PingOptions) {
       pings.sayFailed()
     },
   }
+}
+
+/** What dead man's switches are told. */
+export const switches = {
+  starts: pingStarts,
+  notStarted: pingNotStarted,
+  reasonOf,
 }

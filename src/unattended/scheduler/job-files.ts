@@ -28,10 +28,7 @@ export interface LastValidJob {
 }
 
 /** The settings of every scheduled job, without reading its queries; null for each file with a mistake, which was logged. */
-export async function scheduledJobs(
-  places: JobPlaces,
-  log: WriteLog,
-): Promise<readonly (JobSettings | null)[]> {
+async function scheduledJobs(places: JobPlaces, log: WriteLog): Promise<readonly (JobSettings | null)[]> {
   const jobs: (JobSettings | null)[] = []
   for (const path of await jobPaths(places)) {
     const read = await readJobFile(path, { isNamed: places.named.length > 0, withQueries: false }, log)
@@ -52,7 +49,7 @@ interface KnownFile {
 }
 
 /** Watches job files: mistakes in a changed one are logged, and its last valid job stays. */
-export function watchJobFiles(places: JobPlaces, log: WriteLog) {
+function watchJobFiles(places: JobPlaces, log: WriteLog) {
   const known = new Map<string, KnownFile>()
   let wasRead = false
 
@@ -221,7 +218,7 @@ export type ListedSlot = ReturnType<typeof listed>
  *
  * @param range `until` is infinite where there is no end; `most` is how many slots of each job are listed at most
  */
-export function* listSlots(
+function* listSlots(
   jobs: readonly JobSettings[],
   range: TimeSpan & { readonly most: number },
 ): Generator<ListedSlot> {
@@ -261,4 +258,11 @@ function listed({ name, timezone }: JobSettings, slot: number) {
     local: localTime(slot, timezone),
     zone: timezone,
   }
+}
+
+/** Job files whose jobs are scheduled. */
+export const scheduledFiles = {
+  jobs: scheduledJobs,
+  watch: watchJobFiles,
+  listSlots,
 }

@@ -10,7 +10,7 @@ import { formatTable, type TableColumn } from '../../../output/table.ts'
 import { sanitize, type Terminal } from '../../../output/terminal.ts'
 import { storedData } from '../../../run/open-stored.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import { dayOrInstant, refuseUnknownJob, syncFirst, syncFirstFlags } from '../../arguments.ts'
+import { dayArguments, refuseUnknownJob, syncFirst, syncFirstFlags } from '../../arguments.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
 
 const flags = {
@@ -101,7 +101,7 @@ function chosenGroup(by: string): LedgerGroup {
 
 /** Epoch ms; a day begins in UTC. */
 function instant(flag: string, text: string | undefined): number | undefined {
-  const valid = dayOrInstant(flag, text)
+  const valid = dayArguments.dayOrInstant(flag, text)
   return valid === undefined ? undefined : Date.parse(valid)
 }
 

@@ -41,7 +41,7 @@ import { type CollectRequest, collections, type ListedRun } from '../../../run/r
 import { shareQueue } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { afterRuns, metrics } from '../../../unattended/after-run.ts'
-import { pingStarts, reasonOf } from '../../../unattended/messages/ping.ts'
+import { switches } from '../../../unattended/messages/ping.ts'
 import type { sharedFlags, TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { outFile } from '../../output.ts'
@@ -120,7 +120,7 @@ export type SchedulerWork = Interrupts &
  *
  * @param scheduler the scheduler that these runs are a part of; without one, signals interrupt the runs
  */
-export async function collectRuns(
+async function collectRuns(
   app: App,
   listed: readonly ListedRun[],
   flags: CollectFlags,
@@ -131,7 +131,7 @@ export async function collectRuns(
   using own = scheduler === undefined ? listenForInterrupts(terminal) : null
   const interrupts = scheduler ?? (own as Interrupts)
   const jobs = listed.flatMap(({ run, show }) => (show === 'collect' ? [run.settings] : []))
-  const pings = pingStarts(jobs, {
+  const pings = switches.starts(jobs, {
     outgoing: app.outgoing,
     log: (line) => terminal.log(line),
     reported: scheduler?.reportedPings,
@@ -139,7 +139,7 @@ export async function collectRuns(
   try {
     return await collectAndReport(app, listed, flags, { terminal, interrupts, pings, scheduler })
   } catch (error) {
-    await pings.failed(reasonOf(error))
+    await pings.failed(switches.reasonOf(error))
     // Where that fails, too, the error before says why.
     await metrics.write({ app, metricsFile: metrics.file(flags.metricsFile) }).catch(() => {})
     throw error
@@ -152,7 +152,7 @@ export async function collectRuns(
  *
  * @param stoppedBefore why continued runs had stopped, by run
  */
-export async function collectAgain(
+async function collectAgain(
   app: App,
   listed: readonly ListedRun[],
   stoppedBefore: ReadonlyMap<number, FinishReason | null>,
@@ -325,7 +325,7 @@ type CollectSettings = Pick<
 > & { readonly metricsFile: MetricsFile | null }
 
 /** How the user wants to collect. To be asked before anything is planned, for it may be refused. */
-export function readCollectFlags(flags: CollectFlags): CollectSettings {
+function readCollectFlags(flags: CollectFlags): CollectSettings {
   const outage = flags.maxOutage
   const maxOutageMs = outage === undefined ? collections.usualOutageMs : parseDuration(outage, 'smhd')
   if (maxOutageMs === null)
@@ -358,7 +358,7 @@ export function worstReason(reasons: readonly FinishReason[]): FinishReason {
 }
 
 /** Pings around the collection of runs. */
-type RunPings = ReturnType<typeof pingStarts>
+type RunPings = ReturnType<typeof switches.starts>
 
 /** Rates are taken over this long. */
 const rateWindowMs = 10_000
@@ -570,4 +570,11 @@ export const jobArguments = {
   named: withNamedJobs,
   due: withDueJobs,
   meant: meantJobs,
+}
+
+/** How commands collect runs. */
+export const collecting = {
+  runs: collectRuns,
+  again: collectAgain,
+  readFlags: readCollectFlags,
 }

@@ -22,17 +22,10 @@ import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { type Hindrance, skippedJobs } from '../../../unattended/alerts/judge-runs.ts'
 import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
-import { pingNotStarted, reasonOf } from '../../../unattended/messages/ping.ts'
+import { switches } from '../../../unattended/messages/ping.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { runLines } from '../../progress.ts'
-import {
-  type CollectFlags,
-  collectAgain,
-  collectRuns,
-  jobArguments,
-  readCollectFlags,
-  type SchedulerWork,
-} from './collect-runs.ts'
+import { type CollectFlags, collecting, jobArguments, type SchedulerWork } from './collect-runs.ts'
 import { plan } from './plan.ts'
 
 const flags = {
@@ -80,13 +73,13 @@ async function runNamed(
   starts: JobStarts,
 ): Promise<number> {
   const { terminal } = starts
-  readCollectFlags(flags)
+  collecting.readFlags(flags)
   using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
   const planned = await planning.runs(app, flags, runLines.planEvents(terminal, onMistakesIn(starts)), lock)
   if (planned === null) return 2
   noteBegun(starts, planned.listed)
-  const code = await collectRuns(app, planned.listed, flags, terminal)
+  const code = await collecting.runs(app, planned.listed, flags, terminal)
   await noteStopped(starts, app, planned.listed)
   return planned.isLeftOut && (code === 0 || code === 3) ? 2 : code
 }
@@ -101,7 +94,7 @@ async function runDue(
   given: Omit<DueRunFlags, 'job'> & { readonly job?: readonly string[] | undefined },
   terminal: Terminal,
 ): Promise<number> {
-  readCollectFlags(given)
+  collecting.readFlags(given)
   const flags = await jobArguments.due(given, terminal)
   try {
     const file = isScreen(terminal) || terminal.event ? null : `${databaseFile.path(flags)}.mistakes`
@@ -126,7 +119,7 @@ async function runDue(
  *
  * @param scheduler the scheduler that this is a part of; without one, signals interrupt the runs
  */
-export async function runDueJobs(
+async function runDueJobs(
   flags: DueRunFlags,
   starts: JobStarts,
   {
@@ -165,7 +158,7 @@ export async function runDueJobs(
   noteBegun(starts, listed)
   for (const [file, reason] of refused) starts.refused.set(resolve(file), reason)
   const code =
-    listed.length === 0 ? 0 : await collectAgain(app, listed, stoppedBefore, flags, terminal, scheduler)
+    listed.length === 0 ? 0 : await collecting.again(app, listed, stoppedBefore, flags, terminal, scheduler)
   await dueWork.endSlots(app.store, slots)
   await noteStopped(starts, app, listed)
   if (listed.length === 0) await sendWaitingMessages(flags, terminal)
@@ -195,7 +188,7 @@ function noteOnScreen(terminal: Terminal, line: string): number {
  *
  * @param file keeps them for the next process; null where this process alone prints. Where it cannot be written, all are printed again
  */
-export function printedMistakes(file: string | null) {
+function printedMistakes(file: string | null) {
   const known = new Set(file !== null && existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [])
   const found = new Set<string>()
   return {
@@ -237,7 +230,7 @@ interface JobStarts {
   readonly mistaken: Map<string, readonly Problem[]>
 }
 
-export function startsOf(jobFiles: readonly string[], terminal: Terminal): JobStarts {
+function startsOf(jobFiles: readonly string[], terminal: Terminal): JobStarts {
   const printed: string[] = []
   return {
     files: [...new Set(jobFiles)].filter((file) => file !== noFile),
@@ -275,7 +268,7 @@ async function noteStopped(starts: JobStarts, { store }: App, listed: readonly L
  * Sends a failure ping for jobs that could not start, and alerts where their rules ask for them; ends as the work does. A cause that
  * several jobs share is one alert, and one more when it is over. Where only another process was at work, nothing is sent.
  */
-export async function reportNotStarted(
+async function reportNotStarted(
   work: Promise<number>,
   starts: JobStarts,
   flags: CommandOptions,
@@ -295,7 +288,7 @@ export async function reportNotStarted(
   } catch (error) {
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
     if (!isBusy && begun.size === 0) {
-      const reason = reasonOf(error)
+      const reason = switches.reasonOf(error)
       const others = { reason: [...printed, reason].join('\n'), hindrance: skippedJobs.ofSettings(reason) }
       // An alert would carry the wrong time.
       await sendNotStarted(starts, others, { flags, clock, alerts: !(error instanceof WrongClock) })
@@ -326,7 +319,7 @@ async function sendNotStarted(
     log: (line: string) => terminal.log(line),
   }
   try {
-    await pingNotStarted(notRun, parts)
+    await switches.notStarted(notRun, parts)
     if (!alerts) return
     // What stands on a screen was read.
     const skipped = isScreen(terminal) ? [] : notRun
@@ -449,7 +442,7 @@ async function continueRun(
     readonly prepare: (store: Store, run: Run) => Promise<void>
   },
 ): Promise<number> {
-  readCollectFlags(flags)
+  collecting.readFlags(flags)
   const id = numberOption('The run', flags.run, { min: 1 })
   using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   const { path, isNamed } = databaseFile.setting(flags)
@@ -471,7 +464,7 @@ async function continueRun(
   await app.machines?.refuseOtherKeys([run])
   await app.machines?.begin([run.job])
   await prepare(store, run)
-  return await collectRuns(app, [{ run, show: 'collect' }], flags, terminal)
+  return await collecting.runs(app, [{ run, show: 'collect' }], flags, terminal)
 }
 
 function isOpen({ finishReason, closedAt }: Run): boolean {
@@ -491,4 +484,12 @@ async function chosenRun(
   const run = await store.run(id)
   if (run === null) throw new UsageError(`There is no run ${id}. List them with: rankline runs`)
   return run
+}
+
+/** What became of jobs before they were collected. */
+export const jobStarts = {
+  of: startsOf,
+  reportNotStarted,
+  printedMistakes,
+  runDue: runDueJobs,
 }

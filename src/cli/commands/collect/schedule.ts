@@ -37,9 +37,7 @@ import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
 import {
   type LastValidJob,
   type ListedSlot,
-  listSlots,
-  scheduledJobs,
-  watchJobFiles,
+  scheduledFiles,
 } from '../../../unattended/scheduler/job-files.ts'
 import { withRetention } from '../../../unattended/scheduler/retention.ts'
 import {
@@ -49,11 +47,11 @@ import {
   type ScheduledJobState,
 } from '../../../unattended/scheduler/scheduler.ts'
 import { supervision } from '../../../unattended/scheduler/supervision.ts'
-import { dayOrInstant } from '../../arguments.ts'
+import { dayArguments } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
-import { jobArguments, readCollectFlags } from './collect-runs.ts'
-import { type PrintedMistakes, printedMistakes, reportNotStarted, runDueJobs, startsOf } from './run.ts'
+import { collecting, jobArguments } from './collect-runs.ts'
+import { jobStarts, type PrintedMistakes } from './run.ts'
 
 const flags = {
   ...sharedFlags.service,
@@ -113,12 +111,12 @@ async function listSchedule(flags: ScheduleFlags, terminal: Terminal): Promise<n
   if (until <= from)
     throw new UsageError('--until must be later than --from, which is now where it is not given')
   const places = { named: flags.job ?? [], folder: '.' }
-  const read = await scheduledJobs(places, terminal.log)
+  const read = await scheduledFiles.jobs(places, terminal.log)
   const jobs = read.filter((job) => job !== null)
   if (read.length === 0) throw new UsageError(noJob)
   const range = { from, until, most: Number.isFinite(until) ? Number.POSITIVE_INFINITY : shownSlots }
   if (jobs.length === 0 && flags.json !== true) return 2
-  const slots = listSlots(jobs, range)
+  const slots = scheduledFiles.listSlots(jobs, range)
   if (flags.json === true) await writeJson(slots, terminal)
   else await terminal.write(table([...slots], terminal))
   return jobs.length === read.length ? 0 : 2
@@ -126,7 +124,7 @@ async function listSchedule(flags: ScheduleFlags, terminal: Terminal): Promise<n
 
 /** Epoch ms; a day begins in UTC. */
 function instant(flag: string, text: string | undefined): number | undefined {
-  const valid = dayOrInstant(flag, text)
+  const valid = dayArguments.dayOrInstant(flag, text)
   return valid === undefined ? undefined : Date.parse(valid)
 }
 
@@ -233,7 +231,7 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
   const terminal = lineByLine(given)
   const { log } = terminal
   // What cannot work is refused now, not at three in the morning.
-  readCollectFlags(flags)
+  collecting.readFlags(flags)
   serviceSettings(flags)
   const { path: database, isNamed } = databaseFile.setting(flags)
   const { refuseFolder } = await import('../../../store/sqlite/connection/database.ts')
@@ -241,8 +239,8 @@ async function stayUp(flags: ScheduleFlags, given: Terminal): Promise<number> {
   const port = numberOption('--health', flags.health, { max: 65_535 })
   const named = flags.job ?? []
   let hasMistakes = false
-  const printed = printedMistakes(null)
-  const jobFiles = watchJobFiles({ named, folder: '.' }, (line, about) => {
+  const printed = jobStarts.printedMistakes(null)
+  const jobFiles = scheduledFiles.watch({ named, folder: '.' }, (line, about) => {
     if (about?.level === 'error') hasMistakes = true
     printed.isNew(line)
     log(line, about)
@@ -343,7 +341,7 @@ export function dueCollector(
   flags: ScheduleFlags,
   terminal: Terminal,
   clock: Clock,
-  printed: PrintedMistakes = printedMistakes(null),
+  printed: PrintedMistakes = jobStarts.printedMistakes(null),
 ): CollectDue {
   const reported = new Set<string>()
   const reportedPings = new Set<string>()
@@ -357,9 +355,9 @@ export function dueCollector(
       skipBad: true,
     }
     const scheduler = { stop, reported, reportedPings, isTrial, exitCode: () => exitCodes.interrupted }
-    const starts = startsOf(request.job, terminal)
-    const work = runDueJobs(request, starts, { printed, clock, scheduler })
-    await reportNotStarted(work, starts, request, clock)
+    const starts = jobStarts.of(request.job, terminal)
+    const work = jobStarts.runDue(request, starts, { printed, clock, scheduler })
+    await jobStarts.reportNotStarted(work, starts, request, clock)
     return await checkResults(flags, jobs, stop.cause())
   }
 }

@@ -9,7 +9,7 @@ import { metrics } from '../../../unattended/after-run.ts'
 import { supervision } from '../../../unattended/scheduler/supervision.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
-import { readCollectFlags } from '../collect/collect-runs.ts'
+import { collecting } from '../collect/collect-runs.ts'
 
 const { 'max-outage': maxOutage } = sharedFlags.collect
 
@@ -42,7 +42,7 @@ const usualConcurrency = 16
 
 /** `rankline worker`: buys what the runs of other machines have released for this key. SIGTERM is its usual end. */
 export async function worker(flags: WorkerFlags, terminal: Terminal): Promise<number> {
-  const { concurrency, maxOutageMs } = readCollectFlags(flags)
+  const { concurrency, maxOutageMs } = collecting.readFlags(flags)
   const leaseMs = queueSettings.lease(flags)
   const url = sharedQueue.needed(flags)
   const port = numberOption('--health', flags.health, { max: 65_535 })

@@ -14,7 +14,7 @@ import type { Store } from '../../../store/sqlite/open.ts'
 import type { StoredAlert } from '../../../store/sqlite/unattended/alerts.ts'
 import type { OutboxMessage } from '../../../store/sqlite/unattended/outbox.ts'
 import { deliver, tryChannels } from '../../../unattended/messages/deliver.ts'
-import { isDay, refuseUnknownJob } from '../../arguments.ts'
+import { dayArguments, refuseUnknownJob } from '../../arguments.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { list, mute, send, test }
@@ -158,7 +158,7 @@ async function openBesideRuns(flags: AlertsFlags, terminal: Terminal) {
 function mutedUntil(text: string, now: number, timezone: string): number {
   const span = parseDuration(text, 'mhdw')
   if (span !== null) return now + span
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text)) return startOfDay(text, timezone)
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text) && dayArguments.isDay(text)) return startOfDay(text, timezone)
   throw new UsageError(
     `--until cannot be '${text}'; write a time such as 7d or 12h, or a day such as 2026-12-31`,
   )

@@ -18,7 +18,7 @@ import { newestRun, notYetRun, reportedTargets } from '../../../report/requests/
 import { serpDiffs } from '../../../report/requests/serp-diff.ts'
 import { databaseFile } from '../../../run/config.ts'
 import { openReader } from '../../../store/sqlite/open.ts'
-import { comparisonOf, day, findJob, formatArguments, operationName } from '../../arguments.ts'
+import { day, dayArguments, findJob, formatArguments, operationName } from '../../arguments.ts'
 import { type Command, sharedFlags, type TypedOptions } from '../../flags.ts'
 import { outFile } from '../../output.ts'
 
@@ -49,7 +49,7 @@ export const diffCommand = {
 export async function diff(flags: DiffFlags, terminal: Terminal): Promise<number> {
   outFile.rejectInput(flags.out, [flags.job])
   const json = formatArguments.isJsonAsked(flags)
-  const comparison = comparisonOf(flags)
+  const comparison = dayArguments.comparison(flags)
   const date = day('--date', flags.date)
   const depth = numberOption('--depth', flags.depth, { min: 1 })
   const fits = chosenQueries(flags)

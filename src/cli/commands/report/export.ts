@@ -29,7 +29,7 @@ import { databaseFile, queueSettings } from '../../../run/config.ts'
 import { openReader, type Store } from '../../../store/sqlite/open.ts'
 import type { RowFilter, Snapshot } from '../../../store/sqlite/rankings/rows.ts'
 import {
-  dayOrInstant,
+  dayArguments,
   formatArguments,
   operationName,
   refuseUnknownJob,
@@ -365,8 +365,8 @@ function rowFilter(flags: ExportFlags): RowFilter {
     run,
     query: query === undefined ? undefined : normalText(query),
     operation: operationName(flags.operation),
-    from: dayOrInstant('--from', from),
-    until: dayOrInstant('--until', until),
+    from: dayArguments.dayOrInstant('--from', from),
+    until: dayArguments.dayOrInstant('--until', until),
   }
   if (given.from !== undefined && given.until !== undefined && given.from >= given.until)
     throw new UsageError(

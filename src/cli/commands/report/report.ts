@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { UsageError } from '../../../model/errors.ts'
 import type { ResultKind } from '../../../model/result.ts'
-import { suspicionText } from '../../../model/run.ts'
+import { suspicions } from '../../../model/run.ts'
 import { type Audience, audiences, comparison, period } from '../../../model/settings.ts'
 import { normalText, parseDuration } from '../../../model/text.ts'
 import { listOption, type OptionSpecs, switchOption, textOption } from '../../../model/values.ts'
@@ -28,7 +28,7 @@ import { clickCurves } from '../../../run/job-curve.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
 import {
   day,
-  daysFlag,
+  dayArguments,
   findJob,
   formatArguments,
   type ReportFormatName,
@@ -164,7 +164,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   // What programs read has no sentences, or is read by none who could see them.
   if (suspect !== undefined && format.dayBefore === true)
     terminal.log(
-      `The last run of ${job} is suspect: ${suspicionText(suspect)}. Check before you tell anyone.`,
+      `The last run of ${job} is suspect: ${suspicions.text(suspect)}. Check before you tell anyone.`,
     )
   // Of a part of the keywords a view without any is no mistake.
   if (format.tabs === true && flags.tag === undefined && flags.where === undefined)
@@ -259,7 +259,7 @@ export function toleranceOf(
   { period, compare, tolerance }: ReportOptions,
   { dayBefore }: Pick<ReportFormat, 'dayBefore'>,
 ): number | undefined {
-  const days = daysFlag('--tolerance', tolerance)
+  const days = dayArguments.days('--tolerance', tolerance)
   if (days === undefined || dayBefore !== true || period !== undefined || compare !== undefined) return days
   throw new UsageError(
     '--tolerance has no meaning without --period or --compare, where the day before is compared with',

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { and, desc, eq, lte, sql } from 'drizzle-orm'
 import { kindCodes } from '../../../model/result.ts'
-import { fewestSuspect, type Suspicion, suspicionOf } from '../../../model/run.ts'
+import { type Suspicion, suspicions } from '../../../model/run.ts'
 import { groupedBy } from '../../../model/text.ts'
 import { inOrderOfRuns } from '../../../model/time.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
@@ -191,7 +191,7 @@ export function runSuspicion(db: Database, run: number): Suspicion | null {
   const again = orm.select({ of: rechecks.ofRun }).from(rechecks).where(eq(rechecks.runId, run)).get()
   const of = again?.of ?? run
   const { ranked, gone } = orm.get<{ ranked: number; gone: number }>(compared(of, wronglyDatedBefore(db, of)))
-  return suspicionOf({ ranked, gone, alike: mostAlike(db, of) })
+  return suspicions.of({ ranked, gone, alike: mostAlike(db, of) })
 }
 
 /**
@@ -206,7 +206,7 @@ function mostAlike(db: Database, run: number): number {
         CROSS JOIN ${items} ON ${items.id} = json_extract(list.value, '$[0]') CROSS JOIN ${links} ON ${links.id} = ${items.linkId}
         WHERE ${tasks.runId} = ${run} AND ${tasks.page} = 1 AND ${tasks.state} = 'done'
           AND list.key <> '${sql.raw(String(kindCodes.related))}'
-      ), often AS (SELECT kind, page FROM first GROUP BY kind, page HAVING count(*) >= ${fewestSuspect})
+      ), often AS (SELECT kind, page FROM first GROUP BY kind, page HAVING count(*) >= ${suspicions.fewest})
       SELECT answer, ${queries.text} AS text, kind, page
       FROM first JOIN often USING (kind, page) JOIN ${queries} ON ${queries.id} = query`,
   )
