@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { type CsvError, type InfoRecord, Parser } from 'csv-parse'
+import { type CsvError, Parser } from 'csv-parse'
 import { encodingOf } from '../model/text.ts'
 import { type InvalidValue, quoted } from '../model/values.ts'
 import { yamlTexts } from './files.ts'
@@ -215,11 +215,6 @@ function startParser(separator: Separator | null, signAbove: boolean) {
     ...parserOptions,
     // A list has no cells and no quotes: no line has the sign that no text may have.
     ...(separator === null ? { delimiter: '\0', quote: null } : { delimiter: separator }),
-    on_record: (cells: string[], { lines }: InfoRecord) => {
-      if (!signAbove || lines > 1) items.push({ line: lines - lineFeeds(cells), cells })
-      last = lines
-      return null
-    },
     on_skip: (error) => {
       // Every other mistake leaves open where the next row begins.
       if (error?.code !== 'INVALID_OPENING_QUOTE') throw error
@@ -228,6 +223,15 @@ function startParser(separator: Separator | null, signAbove: boolean) {
       return undefined
     },
   })
+  const { push } = parser
+  // Taken where the parser hands rows on: it would make all that it knows of each into an object for `on_record`.
+  parser.push = (cells: string[] | null) => {
+    if (cells === null) return push.call(parser, null)
+    const { lines } = parser.info
+    if (!signAbove || lines > 1) items.push({ line: lines - lineFeeds(cells), cells })
+    last = lines
+    return true
+  }
   const taken = (error: Error | null | undefined) => {
     const written = { items, error: (error ?? null) as CsvError | null }
     items = []
