@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -91,6 +92,19 @@ test.each([newest, 1])(
     db.close()
   },
 )
+
+test('hashes stay what databases hold: the first digits of md5 and of sha1', () => {
+  const said = { title: null, snippet: null, source: null, displayedLink: null, matched: null }
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (any) => {
+      const text = any.toWellFormed()
+      expect(checksums.ofText(text)).toBe(Number.parseInt(hash('md5', text, 'hex').slice(0, 12), 16))
+      const lengths = `${text.length},${text.length},,,,`
+      const whole = hash('sha1', `${lengths} ${text}${text}`, 'hex')
+      expect(checksums.ofItem(text, { ...said, title: text })).toBe(Number.parseInt(whole.slice(0, 13), 16))
+    }),
+  )
+})
 
 test('a sweep that is broken off in any change leaves nothing that is stored twice afterwards', async () => {
   const { path } = await aStore()
