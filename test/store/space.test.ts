@@ -1,4 +1,4 @@
-import { existsSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -79,4 +79,25 @@ test('where more is wanted than there is, the reserve of before stays, and nothi
   expect(await space.isLow()).toBe(false)
   expect(await space.reserve(2)).toBe(true)
   expect(statSync(`${path}.reserve`).size).toBeGreaterThan(size)
+})
+
+test('a reserve that grows is written on, one that was taken away or belonged to another process is written anew', async () => {
+  const path = join(await aFolder(), 'rankline.db')
+  const file = `${path}.reserve`
+  writeFileSync(file, 'of another process')
+  const space = watchDiskSpace(path, { shrink: () => {}, limit: () => {} })
+  await space.reserve(1)
+  const first = readFileSync(file)
+  expect(first.includes('of another process')).toBe(false)
+  await space.reserve(2)
+  const second = readFileSync(file)
+  expect(second.length).toBe(first.length + 128_000)
+  expect(second.subarray(0, first.length).equals(first)).toBe(true)
+  // A file of zeros takes no room on some disks.
+  expect(second.subarray(first.length).some((byte) => byte !== 0)).toBe(true)
+  rmSync(file)
+  await space.reserve(3)
+  expect(statSync(file).size).toBe(second.length + 128_000)
+  await space.release()
+  expect(existsSync(file)).toBe(false)
 })

@@ -4,6 +4,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
@@ -71,18 +72,18 @@ export function watchDiskSpace(path: string, log: Log) {
       if (path === ':memory:') return true
       const before = held
       // What a process that died has left there is no part of what is taken.
-      rmSync(file, { force: true })
-      const logBytes = logFor(answers, freeBytes(dirname(path)))
+      if (before === 0) rmSync(file, { force: true })
+      const kept = existing(file)
+      const free = freeBytes(dirname(path)) + kept
+      const logBytes = logFor(answers, free)
       const wanted = bytesInAnyCase + answers * bytesForAnswer + Math.max(0, logBytes - usualLogBytes)
-      const free = freeBytes(dirname(path))
       held = Math.min(wanted, Math.floor(free * shareOfFree))
-      if (held >= wanted * leastOfWanted && fill(file, held)) {
+      if (held >= wanted * leastOfWanted && fill(file, held, kept)) {
         log.limit(Math.min(logBytes, freeBytes(dirname(path)) * logOfFree))
         return true
       }
-      rmSync(file, { force: true })
       held = before
-      if (before > 0 && fill(file, before)) return false
+      if (before > 0 && fill(file, before, existing(file))) return false
       exhausted = true
       // It takes a part of what is free only.
       lacking = { wanted: (wanted * leastOfWanted) / shareOfFree, free }
@@ -138,13 +139,18 @@ export function freeBytes(folder: string): number {
 
 const full: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT'])
 
-/** Writes what no file system can store in less; false where there was no room for all of it. */
-function fill(file: string, size: number): boolean {
-  const fd = openSync(file, 'w')
+function existing(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Makes a file so large, of what no file system can store in less; `kept` bytes stand there already. False where there was no room for all of it. */
+function fill(file: string, size: number, kept = 0): boolean {
+  const fd = openSync(file, kept === 0 ? 'w' : 'r+')
   const chunk = Buffer.alloc(chunkBytes)
   try {
-    for (let written = 0; written < size; written += chunkBytes)
-      writeSync(fd, randomFillSync(chunk), 0, Math.min(chunkBytes, size - written))
+    ftruncateSync(fd, Math.min(kept, size))
+    for (let written = kept; written < size; written += chunkBytes)
+      writeSync(fd, randomFillSync(chunk), 0, Math.min(chunkBytes, size - written), written)
     fsyncSync(fd)
     return true
   } catch (error) {
