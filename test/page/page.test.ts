@@ -153,7 +153,7 @@ describe.skipIf(chromium === undefined)(title, () => {
     const heads = await texts(page, '#keywords thead th')
     expect(heads.filter((one) => /Change|Trend|Clicks|Page/.test(one))).toEqual([])
     expect(await page.$$('#moved .move')).toEqual([])
-    expect(await text(page, '#next .empty')).toMatch(/^Nothing ranks, .* searches a month/)
+    expect(await text(page, '#next .empty')).toMatch(/^Nothing ranks\. .* searches a month/)
     expect(mishaps).toEqual([])
   })
 

@@ -55,6 +55,7 @@ export function firstBlocks(all: View, view: View, told: ToldStory | undefined, 
     head,
     html('div', 'first', sentenceList(view, told, opening), chart.element),
     html('div', 'cards', ...cards.map((one) => cardOf(one, view))),
+    cards.some(({ change }) => change?.way === 'same' && change.text !== '=') && note(say.overview.grey),
   )
   return { elements: [element, pair], steps: [...(isLater ? steps : []), ...chart.steps] }
 }
@@ -78,6 +79,7 @@ function sentenceList(
     return html('div', 'sentences', named, html('ul', '', ...items), html('p', 'next', back))
   }
   const {
+    counted,
     sentences,
     limits,
     steps: [first],
@@ -89,6 +91,7 @@ function sentenceList(
     'div',
     'sentences',
     named,
+    counted !== '' && note(counted),
     html('ul', { 'aria-label': say.overview.inShort }, ...items),
     view.target.own && first && html('p', 'next', toNext(first.what)),
     limits.length > 0 && note(limits.join(' ')),
@@ -129,12 +132,15 @@ const defined = {
   share_of_voice: 'share_of_voice',
 } as const
 
+/** Signs of a figure that fit in a card at full size. */
+const longValue = 10
+
 function cardOf({ metric, label, value, change, about, trend }: StoryCard, { data }: View): HTMLElement {
   return html(
     'div',
     'card',
     html('h3', '', withTooltip(label, metricTooltip(defined[metric], data.measure))),
-    html('p', 'value', value),
+    html('p', value.length > longValue ? 'value long' : 'value', value),
     html('p', 'about', change && changeMark(change), change && about !== '' ? ' · ' : '', about),
     trend.length < 2 ? null : trendLine(trend),
   )

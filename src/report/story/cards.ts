@@ -85,7 +85,7 @@ function card(facts: StoryFacts, metric: StoryMetric): StoryCard {
         ? null
         : say.changeOf(delta, unitOf(metric), {
             before: metric === 'clicks' ? before : null,
-            isUsual: trend !== null && !trend.isMoved,
+            isUsual: trend?.isSwing === true,
           }),
     about: joined([
       observed < own.length ? say.overview.checked(observed, own.length) : null,

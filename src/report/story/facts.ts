@@ -359,7 +359,7 @@ export function isSwing(
     level: !isRank ? levelOn(day, name) : day.isPartial ? null : day.figures[name].value,
   }))
   const floors = floorsOf(isRank ? 'rank' : unitOf(name), value ?? 0, common)
-  return !trendOf(levels, { since, delta: name === 'clicks' ? delta / common : delta, floors }).isMoved
+  return trendOf(levels, { since, delta: name === 'clicks' ? delta / common : delta, floors }).isSwing
 }
 
 /** How many keywords were checked on the last day, and how many of them rank. */

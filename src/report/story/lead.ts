@@ -2,6 +2,7 @@ import { groupedBy, joined } from '../../model/text.ts'
 import { daysBetween } from '../../model/time.ts'
 import type { DailyFigures } from '../daily.ts'
 import { isKnownOnBothDays } from '../headline.ts'
+import { type Part, partLabel } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { Words } from '../words/words.ts'
@@ -27,6 +28,13 @@ const leastUnknown = 0.01
 /** From here on every figure stands on what happened to be checked, which is said before them. */
 const leastMany = 0.25
 const leastAdded = 0.1
+/** In percent of the figure of the compared day, as cards round it: a reader sees that it is another one. */
+const leastNoticed = 5
+/** Of visibility, of which some percent are nothing where it is small. */
+const leastPoints = 0.005
+/** A figure that swings by more of its height is not called steady. */
+const mostCalm = 0.2
+const mostCalmPoints = 0.01
 const leastPartialDays = { days: 3, share: 0.1 }
 
 const about = (
@@ -100,10 +108,19 @@ function doubts({ gone, ranked, alike, audience }: NonNullable<RankHistory['susp
   )
 }
 
-/** What the figures do not include, the gravest first. */
-export function limits(facts: StoryFacts): readonly string[] {
+/**
+ * What the sentences leave out, and what the figures do not include.
+ *
+ * @param others parts of the job that no figure is of
+ */
+export function limits(
+  facts: StoryFacts,
+  others: readonly { readonly part: Part; readonly facts: StoryFacts }[],
+): readonly string[] {
   const { own, span, compare, say } = facts
-  const all: string[] = []
+  const asked = others.filter((one) => one.facts.own.length > 0)
+  const besides = asked.map((one) => ({ name: partLabel(one.part, say), text: besideText(one.facts) }))
+  const all = [...placeInVisibility(facts), ...(besides.length === 0 ? [] : [say.story.besides(besides)])]
   const unknown = unknownOf(own)
   const oldVolumes = own
     .flatMap(({ keyword }) => keyword.oldVolume ?? [])
@@ -126,6 +143,17 @@ export function limits(facts: StoryFacts): readonly string[] {
   if (compare !== null && daysBetween(compare.day, span.day) !== 0)
     all.push(say.story.otherDay(compare.day, span.day))
   return all
+}
+
+/** How a part of the job stands that the figures are not of. */
+function besideText(facts: StoryFacts): string {
+  const { own, span, say } = facts
+  if (checkedOf(own).observed === 0) return say.story.nothing.notChecked.slice(0, -1)
+  const metric = leadMetricOf(facts)
+  const { delta } = measure(facts, metric, own)
+  const changed =
+    span === null || delta === null ? '' : delta === 0 ? say.story.asBefore(span) : changeText(facts, metric)
+  return joined([figureText(facts, metric), changed])
 }
 
 /** What was imported of these keywords of the target; nothing where that is none. */
@@ -259,25 +287,47 @@ export function lead(facts: StoryFacts): StorySentence {
   const trend = trendOfMetric(facts, metric, own)
   const where = placeText(facts, metric)
   if (trend === null || span === null) return about(`${figure}${where}. ${whyNone(facts)}`, 'chart')
-  const { isMoved, odd, turn } = trend
-  const changed = changeText(facts, metric)
-  if (odd === 'last') return about(`${figure}, ${changed}${say.story.untilLast}${where}.`, 'chart')
-  if (!isMoved && turn === null) {
-    if (!isByClicks(metric))
-      return about(`${figure}, ${say.story.asMany(delta === 0, span)}${where}.`, 'chart')
-    const steady = begun(say.story.steadyFigure[metric](value ?? 0))
-    const since = odd === 'first' ? say.story.butForFirst(span) : ` ${say.story.since(span)}`
-    return about(`${steady}${since}${where}.`, 'chart')
-  }
+  const { turn, range, odd } = trend
+  const on = (day: { readonly figures: DailyFigures } | undefined): string =>
+    day === undefined ? '' : say.figure(figureOn(day.figures, metric), unitOf(metric))
   const turned =
-    turn === null
-      ? ''
-      : say.story.turned(
-          turn.way,
-          say.figure(figureOn(turn.on.figures, metric), unitOf(metric)),
-          say.dayBefore(turn.on.day, span.until),
-        )
-  return about(`${figure}, ${isMoved ? changed : say.story.asBefore(span)}${turned}${where}.`, 'chart')
+    turn === null ? '' : say.story.turned(turn.way, on(turn.on), say.dayBefore(turn.on.day, span.until))
+  const between = say.story.between(on(range.low), on(range.high))
+  if (trend.isMoved) return about(`${figure}, ${changeText(facts, metric)}${turned}${where}.`, 'chart')
+  if (isNoticed(facts, metric, trend.size)) {
+    const changed = changeText(facts, metric)
+    if (odd !== null && odd !== 'first')
+      return about(`${figure}, ${changed}${say.story.onLast(odd !== 'last')}${where}.`, 'chart')
+    const first = odd === 'first' ? say.story.oddFirst(span, (delta ?? 0) > 0) : between
+    return about(`${figure}, ${changed}${turned || first}${where}.`, 'chart')
+  }
+  const isCalm = isWithin(range.low?.level ?? 0, range.high?.level ?? 0, metric)
+  if (isByClicks(metric) && isCalm && turn === null) {
+    const steady = begun(say.story.steadyFigure[metric](value ?? 0))
+    return about(`${steady} ${say.story.since(span)}${where}.`, 'chart')
+  }
+  const same = isByClicks(metric) ? say.story.asBefore(span) : say.story.asMany(delta === 0, span)
+  return about(`${figure}, ${same}${turned || (isCalm ? '' : between)}${where}.`, 'chart')
+}
+
+/** Whether readers of the chart would call it steady as well. */
+function isWithin(low: number, high: number, metric: MainMetric): boolean {
+  return high - low <= Math.max(high * mostCalm, metric === 'visibility' ? mostCalmPoints : 0)
+}
+
+/**
+ * Whether a difference from the compared day has to be told, although the days beside both do not differ: a card shows it, and readers
+ * would take "steady" for a mistake.
+ */
+function isNoticed(
+  facts: StoryFacts,
+  metric: MainMetric,
+  size: NonNullable<ReturnType<typeof trendOfMetric>>['size'],
+): boolean {
+  const { delta, before } = measure(facts, metric, facts.own)
+  const change = Math.abs(delta ?? 0)
+  const isShown = change > 0 && (metric !== 'visibility' || change >= leastPoints)
+  return size === 'news' || (isShown && Math.round((change * 100) / (before || change)) >= leastNoticed)
 }
 
 /** What Search Console counted of the keywords of an own target, before what is estimated; empty where that does not cover the period. */
@@ -331,7 +381,7 @@ const near = 0.1
 const mostPassed = 2
 
 /** The place among the sites that are tracked for the same keywords, and who is first or passed; null where there are none. */
-export function standing(facts: StoryFacts, metric: MainMetric) {
+function standing(facts: StoryFacts, metric: MainMetric) {
   const { own, say, named } = facts
   const keywords = new Set(own.map(({ series }) => series.keyword))
   const rivals = facts.rivals.filter(
@@ -368,13 +418,12 @@ export function standing(facts: StoryFacts, metric: MainMetric) {
   const inOrder = rivals.map((_, place) => place).toSorted((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
   const isAhead = (day: 'before' | 'now', place: number): boolean =>
     shown(theirs[place]?.[day] ?? null) > shown(mine?.[day] ?? null)
-  const passed = inOrder.filter(
-    (place) =>
-      before !== null &&
-      before !== now &&
-      isAhead('now', place) === now > before &&
-      isAhead('before', place) === now < before,
-  )
+  const changedSides = (isNow: boolean): readonly string[] =>
+    before === null || before === now
+      ? []
+      : inOrder
+          .filter((place) => isAhead('now', place) === isNow && isAhead('before', place) !== isNow)
+          .map(text)
   const [first = 0] = inOrder
   return {
     now,
@@ -383,25 +432,48 @@ export function standing(facts: StoryFacts, metric: MainMetric) {
     /** Who is first, where that is another site, and whether it is hardly ahead. */
     first: now === 1 ? null : text(first),
     isNear: shown(mineNow) >= shown(values[first] ?? null) * (1 - near),
-    /** Who changed sides with the target, where its place changed; then how many more. */
-    passed: passed.slice(0, mostPassed).map(text),
-    morePassed: Math.max(0, passed.length - mostPassed),
+    /** Who went ahead of the target and who fell behind it, where its place changed. */
+    ahead: changedSides(true),
+    behind: changedSides(false),
   }
 }
 
-/** The place by the figure that leads; and by visibility, where that is another one. */
+/** The place by the figure that leads, who changed sides with the target, and who is first. */
 function placeText(facts: StoryFacts, metric: MainMetric): string {
   const place = standing(facts, metric)
   if (place === null) return ''
-  const { now, before, sites, first, isNear, passed, morePassed } = place
+  const { now, before, sites, first, isNear, ahead, behind } = place
   const words = facts.say.story
-  const other = metric === 'clicks' ? (standing(facts, 'visibility')?.now ?? now) : now
-  const who = facts.say.list([...passed, ...(morePassed === 0 ? [] : [words.moreSites(morePassed)])])
-  const behind = first === null ? '' : words.behind(first, isNear)
-  const isSame = before === null || before === now
-  const passing = isSame || who === '' ? behind : `, ${now > before ? words.passedBy(who) : words.past(who)}`
-  const stands = isSame ? `, ${words.place(now)}` : `: ${words.placeFrom(before, now)}`
-  return `${stands} ${words.ofSites(sites)}${passing}${other === now ? '' : `; ${words.inVisibility(other)}`}`
+  const ofSites = words.ofSites(sites)
+  if (before === null || before === now)
+    return `, ${words.place(now)} ${ofSites}${first === null ? '' : words.behind(first, isNear)}`
+  const named = (all: readonly string[]): string => {
+    const more = all.length - mostPassed
+    return facts.say.list([...all.slice(0, mostPassed), ...(more > 0 ? [words.moreSites(more)] : [])])
+  }
+  const sides = [
+    ahead.length === 0 ? '' : words.passedBy(named(ahead)),
+    behind.length === 0 ? '' : words.past(named(behind)),
+  ]
+  const isTold = first === null || ahead.slice(0, mostPassed).includes(first)
+  return joined(
+    [
+      `: ${words.placeFrom(before, now)} ${ofSites}`,
+      ...(now > before ? sides : sides.toReversed()),
+      isTold ? '' : words.isFirst(first),
+    ],
+    ', ',
+  )
+}
+
+/** The place by visibility, where clicks lead and give another one. */
+function placeInVisibility(facts: StoryFacts): readonly string[] {
+  if (facts.own.length === 0 || leadMetricOf(facts) !== 'clicks') return []
+  const [byClicks, seen] = [standing(facts, 'clicks'), standing(facts, 'visibility')]
+  const words = facts.say.story
+  return seen === null || byClicks === null || seen.now === byClicks.now
+    ? []
+    : [words.byVisibility(`${words.place(seen.now)} ${words.ofSites(seen.sites)}`)]
 }
 
 /** The keywords that all of these were checked for on both days; the same lists where that is all. */

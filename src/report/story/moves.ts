@@ -183,8 +183,24 @@ export function why(facts: StoryFacts, all: readonly StoryMove[]): readonly Stor
     win.length === 0 ? '' : `${best}: ${movedText(facts, win)}`,
     loss.length === 0 ? '' : `${worst}: ${joined([movedText(facts, loss), blamed(facts, loss)])}`,
   ]
-  const text = joined([disagreement(facts, all), capitalised(joined(both, '; '))], '. ')
+  const isDown = (measure(facts, metric, facts.own).delta ?? 0) < 0
+  const whole = disagreement(facts, all) ?? partsText(facts, all, isDown)
+  const text = joined([whole, capitalised(joined(isDown ? both.toReversed() : both, '; '))], '. ')
   return text === '' ? [] : [{ text: `${text}.`, opens: { to: 'moved' } }]
+}
+
+/** How many keywords won and lost, and how many clicks: what the change of the figure is made of. */
+function partsText(facts: StoryFacts, all: readonly StoryMove[], isDown: boolean): string | null {
+  if (facts.metric === 'cited' || all.length < leastKeywords) return null
+  const parts = [true, false].flatMap((isUp) => {
+    const those = all.filter(({ way }) => isRise(way) === isUp)
+    const sum = Math.abs(those.reduce((sum, { worth }) => sum + worth, 0))
+    return those.length === 0
+      ? []
+      : { isUp, keywords: those.length, clicks: facts.metric === 'clicks' ? sum : null }
+  })
+  const [one, other = null] = isDown ? parts.toReversed() : parts
+  return one === undefined ? null : facts.say.story.parts(one, other)
 }
 
 /** A keyword with its ranks in each market, and the clicks of all of them. */

@@ -1,4 +1,4 @@
-import { groupedBy } from '../../model/text.ts'
+import { groupedBy, joined } from '../../model/text.ts'
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import { rateOf } from '../metrics/figure.ts'
@@ -85,7 +85,7 @@ function isMoved(facts: StoryFacts, statuses: readonly KeywordStatus[]): boolean
   return trendOfMetric(facts, leadMetricOf(facts), statuses)?.isMoved === true
 }
 
-/** The site outside the job that has the first ten results where no tracked site has one. */
+/** The site outside the job that has most of the first ten results, where no tracked site ranks or none is tracked. */
 export function holder({
   say,
   sites,
@@ -96,15 +96,13 @@ export function holder({
   const pages = [...facts.pages().values()]
   const counts = new Map<number, { appearances: number; clicks: number }>()
   for (const { current } of pages) {
-    const ranks = firstResults(current).map(([rank, , , site]) => [site, rank] as const)
+    const ranks = firstResults(current).flatMap(([rank, , , site, targets]) =>
+      site === null || targets.length > 0 ? [] : [[site, rank] as const],
+    )
     // The best rank of each site is the last one that is set.
     for (const [site, rank] of new Map(ranks.toReversed())) {
-      const { appearances, clicks } = (site === null ? null : counts.get(site)) ?? {
-        appearances: 0,
-        clicks: 0,
-      }
-      if (site !== null)
-        counts.set(site, { appearances: appearances + 1, clicks: clicks + rateOf(curve, rank) })
+      const { appearances, clicks } = counts.get(site) ?? { appearances: 0, clicks: 0 }
+      counts.set(site, { appearances: appearances + 1, clicks: clicks + rateOf(curve, rank) })
     }
   }
   const [most] = [...counts].toSorted(([, one], [, other]) => other.clicks - one.clicks)
@@ -113,7 +111,11 @@ export function holder({
     ? []
     : [
         {
-          text: say.story.holder(say.story.notTracked(named(name)), most[1].appearances, pages.length),
+          text: say.story.holder(
+            facts.rivals.length === 0 ? named(name) : say.story.notTracked(named(name)),
+            most[1].appearances,
+            pages.length,
+          ),
           opens: rivals,
         },
       ]
@@ -146,30 +148,43 @@ export function tagSentence(facts: StoryFacts): readonly StorySentence[] {
 /** So many tags are looked at: behind them changes are smaller. */
 const mostTags = 5
 
-/** What can be said although nothing happened: who is first, and where the keywords stand. */
-export function standSentences(facts: StoryFacts, isLeaderTold: boolean): readonly StorySentence[] {
+/**
+ * What can be said although nothing happened: who is first, and where the keywords stand.
+ *
+ * @param told what is said before it, and need not be said again
+ */
+export function standSentences(
+  facts: StoryFacts,
+  told: readonly StorySentence[] = [],
+): readonly StorySentence[] {
   const { say, own } = facts
   const metric = leadMetricOf(facts)
   const mine = measure(facts, metric, own).value
   const [best] = facts.rivals
-    .map(({ label, statuses }) => ({ label, value: measure(facts, metric, statuses).value ?? 0 }))
+    .map(({ label, statuses }) => ({
+      name: facts.named(label),
+      value: measure(facts, metric, statuses).value ?? 0,
+    }))
     .filter(({ value }) => value >= leastShown)
     .toSorted((a, b) => b.value - a.value)
   const leading =
-    best === undefined || mine === null || isLeaderTold
+    best === undefined || mine === null || told.some(({ text }) => text.includes(best.name))
       ? []
       : [
           {
-            text: say.story.leads(
-              facts.named(best.label),
-              best.value > mine,
-              say.story.leading[metric](best.value),
-            ),
+            text: say.story.leads(best.name, best.value > mine, say.story.leading[metric](best.value)),
             opens: rivals,
           },
         ]
-  if (!isByClicks(metric)) return leading
+  if (metric === 'cited') return leading
+  const isAlone = facts.rivals.length === 0 && !told.some(({ opens }) => opens.to === 'rivals')
+  const others = isAlone ? holder(facts) : []
+  const alone = isAlone ? say.story.noRivals : ''
+  const against = [...leading, ...others.map(({ text, opens }) => ({ text: `${alone} ${text}`, opens }))]
   const counts = distribution(own.map(({ current }) => current))
-  const text = say.story.topRanks(top(counts, 3), top(counts, 10), checkedOf(own).observed)
-  return [...leading, { text, opens: { to: 'keywords' } }]
+  const ranks = isByClicks(metric)
+    ? say.story.topRanks(top(counts, 3), top(counts, 10), checkedOf(own).observed)
+    : ''
+  const text = joined([ranks, others.length > 0 ? '' : alone], ' ')
+  return text === '' ? against : [...against, { text, opens: { to: 'keywords' } }]
 }

@@ -16,7 +16,7 @@ const mostChances = 2
 /** Ranks from which the first three can be reached. */
 const reach = { from: 4, to: 10, goal: 3 } as const
 /** A loss comes before a chance that is less than so many times as large. */
-const lossFirst = 10
+const lossFirst = 2
 /** Swaps of two pages that are no chance. */
 const leastSwaps = 2
 /** Ranks that are worth defending, how near the rival is, and how far it came. */
@@ -294,12 +294,14 @@ function apart(one: string, other: string, named: StoryFacts['named']): [string,
 const mostNamed = 3
 
 /** What is told where there is nothing to do. */
-export function nothingToDo({ own, metric, say, named }: StoryFacts): string {
+export function nothingToDo({ own, kind, metric, say, named }: StoryFacts): string {
   const { observed, ranked } = checkedOf(own)
   if (observed === 0) return say.story.nothing.notChecked
   if (metric === 'cited') return say.story.nothing.ofAnswers
+  const fell = own.filter(({ change }) => change.movement === 'declined' || change.movement === 'left').length
+  if (ranked > 0 && !hasClicks(kind)) return say.story.nothing.withoutClicks
   if (ranked > 0)
-    return own.some(isKnownOnBothDays) ? say.story.nothing.standsOut : say.story.nothing.notCompared
+    return own.some(isKnownOnBothDays) ? say.story.nothing.standsOut(fell) : say.story.nothing.notCompared
   const hasVolumes = own.some(({ keyword }) => keyword.volume !== null)
   const wanted = own
     .map(({ keyword }) => keyword)

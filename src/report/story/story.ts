@@ -4,6 +4,7 @@ import { cards } from './cards.ts'
 import {
   checkedOf,
   factsOf,
+  isByClicks,
   leastKeywords,
   partsOfData,
   type StoryData,
@@ -11,16 +12,7 @@ import {
   type StoryOptions,
   type StorySentence,
 } from './facts.ts'
-import {
-  countedText,
-  fewKeywords,
-  lead,
-  leadMetricOf,
-  limits,
-  situation,
-  standing,
-  warnings,
-} from './lead.ts'
+import { countedText, fewKeywords, lead, limits, situation, warnings } from './lead.ts'
 import { moves, type StoryMove, why } from './moves.ts'
 import { holder, rivalSentence, standSentences, tagSentence } from './rivals.ts'
 import { nothingToDo, steps } from './steps.ts'
@@ -34,17 +26,19 @@ export type Story = ReturnType<typeof story>
 
 /** What happened to a target, why, against whom, and what to do next. */
 export function story(data: StoryData, options: StoryOptions) {
-  const { facts, answers, cards, moves } = figuresOf(data, options)
+  const { facts, answers, others, cards, moves } = figuresOf(data, options)
   const sentences = once(() => afterCounted(facts(), sentencesOf(facts(), moves)))
   return withLate(
     {},
     {
-      /** The first sentence without what was counted: what a subject says. */
+      /** What Search Console counted, which the first sentence begins with; empty for nothing. */
+      counted: () => countedText(facts()),
+      /** The first sentence without that: what a subject says. */
       headline: () => sentences()[0]?.text.slice(countedText(facts()).length) ?? '',
       /** Three at most. */
       sentences,
       /** What the figures do not include. */
-      limits: () => limits(facts()),
+      limits: () => limits(facts(), others()),
       /** Four at most. */
       cards,
       /** All keywords that moved, by what is at stake; lists show the first ten. */
@@ -72,6 +66,13 @@ export function figuresOf(data: StoryData, options: StoryOptions) {
   return {
     facts,
     answers,
+    /** The parts of the job that neither its figures nor its cards are of. */
+    others: () =>
+      parts
+        .slice(1)
+        .flatMap((one) =>
+          one === beside && isByClicks(facts().metric) ? [] : { part: one, facts: of(one) },
+        ),
     cards: once(() => cards(facts(), answers(), data.citations)),
     moves: once(() => moves(facts())),
   }
@@ -111,14 +112,7 @@ function sentencesOf(facts: StoryFacts, moved: () => readonly StoryMove[]): read
   }
   const all = [...first, lead(facts), ...why(facts, moved()), ...rivalSentence(facts)]
   if (all.length < most) all.push(...tagSentence(facts))
-  if (all.length < most)
-    all.push(
-      ...standSentences(
-        facts,
-        all.some(({ opens }) => opens.to === 'rivals') ||
-          (standing(facts, leadMetricOf(facts))?.now ?? 1) > 1,
-      ),
-    )
+  if (all.length < most) all.push(...standSentences(facts, all))
   return all.slice(0, most)
 }
 
@@ -134,6 +128,6 @@ function afterCounted(
 function against(facts: StoryFacts): readonly StorySentence[] {
   const moved = rivalSentence(facts)
   if (moved.length > 0) return moved
-  const leading = standSentences(facts, false).filter(({ opens }) => opens.to === 'rivals')
+  const leading = standSentences(facts).filter(({ opens }) => opens.to === 'rivals')
   return leading.length > 0 ? leading : holder(facts)
 }

@@ -136,12 +136,17 @@ function toldOf(data: PageData, filters: Filters) {
   const selected = selectedOf(data, filters)
   const { keywords } = data.history
   const isOfPart = (place: number): boolean => partKey(partOf(keywords[place] as Keyword)) === filters.part
-  const { sentences, limits, steps, nothing } = story(
+  const { counted, sentences, limits, steps, nothing } = story(
     filters.part === '' ? selected : keepKeywords(selected, isOfPart),
     { target: filters.target, say: wordsOf(data.presentation.language), mark: isolated },
   )
   return {
-    sentences,
+    /** What Search Console counted, before the sentences, which are of estimates; empty for nothing. */
+    counted,
+    sentences: sentences.map((one) => ({
+      ...one,
+      text: one.text.slice(one === sentences[0] ? counted.length : 0),
+    })),
     /** What the figures do not include. */
     limits,
     /** What to do next; the keywords as their places, of which the first one opens. */

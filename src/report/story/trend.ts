@@ -58,6 +58,9 @@ const atEnds = 3
 /** A median of three swings about two thirds as much as a single day. */
 const ofMedian = 2 / 3
 
+/** From this part of a difference on it is all of it, as digits are shown. */
+const leastAll = 0.95
+
 /** A figure on a day. */
 interface LevelOfDay {
   readonly day: string
@@ -86,33 +89,58 @@ export function trendOf<Day extends LevelOfDay>(
   const change = isLong ? end - start : delta
   const isMoved =
     isMoreInMedian(change) && Math.sign(change) === Math.sign(delta) && Math.abs(delta) >= floors.shown
-  /** The last day or the first one is the reason why the two ends differ and the days beside them do not. */
-  const odd = !isLong || isMoved || !isMore(delta) ? null : oddEnd(levels, { start, end })
   const turn = isLong ? turnOf(days, { start, end }) : null
   const isTold = turn !== null && isMoreInMedian(turn.size) && (!isMoved || turn.size * 4 >= Math.abs(change))
-  return { isMoved, odd, turn: isTold ? turn : null }
+  return {
+    isMoved,
+    /** Whether it neither rose nor fell, nor are the two ends further apart than it usually swings. */
+    isSwing: !isMoved && !isMore(delta),
+    /** What the difference of the two ends is beside the usual swing of the figure. */
+    size: isMore(delta) ? ('news' as const) : usual === null ? ('unknown' as const) : ('usual' as const),
+    /** The last day or the first one is the reason why the two ends differ and the days beside them do not. */
+    odd: !isLong || isMoved ? null : oddEnd(levels, { start, end, delta }),
+    turn: isTold ? turn : null,
+    /** The days with the least and the most. */
+    range: { low: farthest(days, -1), high: farthest(days, 1) },
+  }
 }
 
-function oddEnd(levels: readonly number[], { start, end }: { readonly start: number; readonly end: number }) {
-  const [first, last] = [Math.abs((levels[0] ?? 0) - start), Math.abs((levels.at(-1) ?? 0) - end)]
-  return last >= first ? ('last' as const) : ('first' as const)
+/** The first of the days with the most, or with the least. */
+function farthest<Day extends LevelOfDay & { readonly level: number }>(days: readonly Day[], sign: 1 | -1) {
+  return days.toSorted((a, b) => sign * (b.level - a.level))[0]
 }
 
-/** The day on which a figure was farthest above or below both ends; single days do not count. */
+/** The end that makes at least half of a difference, and the larger part of it; `all on the last` where the day before showed nothing of it. */
+function oddEnd(
+  levels: readonly number[],
+  { start, end, delta }: { readonly start: number; readonly end: number; readonly delta: number },
+) {
+  const [first, last] = [start - (levels[0] ?? 0), (levels.at(-1) ?? 0) - end].map(
+    (part) => part * Math.sign(delta),
+  ) as [number, number]
+  if (delta === 0 || Math.max(first, last) * 2 < Math.abs(delta)) return null
+  if (last < first) return 'first' as const
+  const step = (levels.at(-1) ?? 0) - (levels.at(-2) ?? 0)
+  return step / delta >= leastAll ? ('all on the last' as const) : ('last' as const)
+}
+
+/** How far a figure was above or below both ends, without days that stand alone; and the day that was farthest in the same way. */
 function turnOf<Day extends LevelOfDay & { readonly level: number }>(
   days: readonly Day[],
   { start, end }: { readonly start: number; readonly end: number },
 ) {
-  let most: { readonly size: number; readonly way: 'up' | 'down'; readonly on: Day } | null = null
+  let most: { readonly size: number; readonly way: 'up' | 'down' } | null = null
   for (let place = 1; place < days.length - 1; place++) {
-    const near = days.slice(place - 1, place + 2).toSorted((a, b) => a.level - b.level)
-    const on = near[1] as Day
-    const above = on.level - Math.max(start, end)
-    const below = Math.min(start, end) - on.level
+    const near = days.slice(place - 1, place + 2)
+    const level = median(near.map((one) => one.level))
+    const above = level - Math.max(start, end)
+    const below = Math.min(start, end) - level
     const size = Math.max(above, below)
-    if (size > (most?.size ?? 0)) most = { size, way: above > below ? 'up' : 'down', on }
+    if (size > (most?.size ?? 0)) most = { size, way: above > below ? 'up' : 'down' }
   }
-  return most
+  return most === null
+    ? null
+    : { ...most, on: farthest(days.slice(1, -1), most.way === 'up' ? 1 : -1) as Day }
 }
 
 function median(values: readonly number[]): number {

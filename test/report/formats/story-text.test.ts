@@ -20,10 +20,11 @@ const textOf = (more: Partial<typeof look> = {}) =>
 describe('the story in a terminal', () => {
   test('is sentences, four figures, what moved by clicks, and what to do next', () => {
     const lines = textOf().split('\n')
-    expect(lines.slice(0, 3)).toEqual([
-      'Steady at about 2,200 clicks a month since 1 March, first of two sites.',
-      'Biggest win: “sit stand desk” not found → 1, about 1,140 clicks; biggest loss: “desk” 2 →',
-      '9, about 1,550 clicks.',
+    expect(lines.slice(0, 4)).toEqual([
+      'About 2,200 clicks a month, 26% fewer than on 1 March, between 1,990 and 3,450 since,',
+      'first of two sites.',
+      '11 keywords lost about 1,930 clicks, 1 won about 1,140. Biggest loss: “desk” 2 → 9, about',
+      '1,550 clicks; biggest win: “sit stand desk” not found → 1, about 1,140 clicks.',
     ])
     expect(
       lines.filter((line) => /^(Clicks a month|Visibility|Top 10|Share of voice)/.test(line)).length,

@@ -56,11 +56,15 @@ function drifting(
 const sites = ['a.example', 'b.example', 'harbor.example', 'acme.com']
 
 /** The first results of each keyword on the first and on the last day. */
-function withPages(keywords: number, length = days): Partial<PageData> {
-  const serps = Array.from({ length: keywords }, (_, keyword) => [
-    aSerp([keyword % 2, 3, 1 - (keyword % 2), 2], { keyword, day: 0, targets: { 3: [0] } }),
-    aSerp(keyword % 3 === 0 ? [2, 3, 0, 1] : [0, 1, 3, 2], { keyword, day: length - 1, targets: { 3: [0] } }),
-  ]).flat()
+function withPages(keywords: number, areSteady = false): Partial<PageData> {
+  const serps = Array.from({ length: keywords }, (_, keyword) => {
+    const first = [keyword % 2, 3, 1 - (keyword % 2), 2]
+    const last = keyword % 3 === 0 ? [2, 3, 0, 1] : [0, 1, 3, 2]
+    return [
+      aSerp(areSteady ? last : first, { keyword, day: 0, targets: { 3: [0] } }),
+      aSerp(last, { keyword, day: days - 1, targets: { 3: [0] } }),
+    ]
+  }).flat()
   return { serps, sites }
 }
 
@@ -75,9 +79,16 @@ function withRivals(keywords: readonly AKeyword[], more: number): readonly AKeyw
 
 const tells = {
   rival: /(\S+) (?:rose|fell) from about ([\d,]+) to ([\d,]+) clicks a month\./,
-  site: /(\S+), not tracked, rose from ([\d.]+)% to ([\d.]+)% of the clicks on the first ten results; yours is ([\d.]+)%\./,
+  site: /(\S+), not tracked, rose from ([\d.]+)% to ([\d.]+)% of the clicks on the first ten results; yours there is ([\d.]+)%\./,
   tag: /The tag (\S+) \((\d+) keywords\) moved more than the whole: (\S+) (?:more|fewer) clicks\./,
   leader: /(\S+) (?:leads|follows) with about ([\d,]+) clicks a month\./,
+  turn: /after a (rise|fall) to ([\d,]+) by (\d+) (\w+)/,
+  last: /(most|all) of it on the last day/,
+  between: /between ([\d,]+) and ([\d,]+) since/,
+  parts:
+    /(\d+) keywords (won|lost) about ([\d,]+) clicks(?:, (\d+) (?:won|lost) about ([\d,]+))?\. Biggest/,
+  alone:
+    /No competitor is tracked\.(?: (\S+) has the most places: in the top 10 for (\d+) of (\d+) keywords\.)?/,
 }
 
 interface SampleOptions {
@@ -134,6 +145,21 @@ const samples: readonly (readonly [title: string, job: AJob, options?: SampleOpt
     },
     { tells: 'tag' },
   ],
+  [
+    'a rise on the last day',
+    { keywords: some(20, { own: turn(7, 3, 1), rival: 5, volume: 700 }) },
+    { tells: 'last' },
+  ],
+  [
+    'a fall and a recovery',
+    { keywords: drifting(60, { seed: 4, length: 31 }), length: 31 },
+    { tells: 'turn' },
+  ],
+  [
+    'no competitor, and the results',
+    { keywords: some(12, { own: 2, volume: 900 }) },
+    { tells: 'alone', more: withPages(12, true) },
+  ],
   ['a leader', { keywords: some(30, { own: 6, rival: 9, volume: 500 }) }, { tells: 'leader' }],
 ]
 
@@ -145,7 +171,8 @@ function load({ data }: ToldJob): void {
   const { history } = data
   const lastDay = history.days.length - 1
   db.exec(`
-    DROP TABLE IF EXISTS ranks; DROP TABLE IF EXISTS curve; DROP TABLE IF EXISTS tags; DROP TABLE IF EXISTS results;
+    DROP TABLE IF EXISTS ranks; DROP TABLE IF EXISTS curve; DROP TABLE IF EXISTS tags; DROP TABLE IF EXISTS results; DROP TABLE IF EXISTS cells;
+    CREATE TABLE cells (keyword INTEGER, site TEXT, day TEXT, rank INTEGER);
     CREATE TABLE tags (keyword INTEGER, tag TEXT);
     CREATE TABLE results (keyword INTEGER, isNow INTEGER, rank INTEGER, site TEXT);
     CREATE TABLE curve (rank INTEGER PRIMARY KEY, rate REAL);
@@ -160,6 +187,7 @@ function load({ data }: ToldJob): void {
   for (const { keyword, day, results } of data.serps)
     for (const [rank, , , site] of results)
       result.run(keyword, Number(day === lastDay), rank, sites[site ?? -1])
+  const cell = db.prepare('INSERT INTO cells VALUES (?, ?, ?, ?)')
   const rankIn = (cell: number | null | undefined) => (cell != null && cell > 0 ? Math.trunc(cell) : null)
   db.transaction(() => {
     for (const { keyword, target, cells } of history.series) {
@@ -167,6 +195,9 @@ function load({ data }: ToldJob): void {
       // With a tolerance of a week the nearest day that was checked is compared.
       const then = cells.slice(0, -1).find((cell, day) => day <= 7 && cell != null && cell !== 0)
       const last = cells.at(-1)
+      for (const [day, one] of cells.entries())
+        if (rankIn(one) !== null)
+          cell.run(keyword, history.targets[target]?.label, history.days[day], rankIn(one))
       row.run(
         ...[keyword, query, kind, volume, history.targets[target]?.label, rankIn(last), rankIn(then)],
         ...[Number(last != null && last !== 0), Number(then !== undefined)],
@@ -207,6 +238,29 @@ function common(site: string): number {
     'SELECT COUNT(*) AS n FROM ranks WHERE site = ? AND isNow AND isBefore',
   )
   return query.get(site)?.n ?? 0
+}
+
+/** The clicks of the own site on each day, of the keywords that were checked on both days. */
+function clicksByDay(): readonly { readonly day: string; readonly clicks: number }[] {
+  return db
+    .prepare<[], { day: string; clicks: number }>(
+      `SELECT d.day, SUM(r.volume * COALESCE(c.rate, 0)) AS clicks FROM cells d
+       JOIN ranks r ON r.keyword = d.keyword AND r.site = d.site LEFT JOIN curve c ON c.rank = d.rank
+       WHERE d.site = 'acme.com' AND r.kind = 'organic' AND r.isNow AND r.isBefore GROUP BY d.day ORDER BY d.day`,
+    )
+    .all()
+}
+
+/** How many keywords rose and fell, with the clicks that they won and lost. */
+function partsOfChange() {
+  return db
+    .prepare<[], { keywords: number; clicks: number }>(
+      `SELECT COUNT(r.keyword) AS keywords, COALESCE(SUM(r.volume * (COALESCE(n.rate, 0) - COALESCE(b.rate, 0))), 0) AS clicks
+       FROM (SELECT 1 AS way UNION ALL SELECT -1) w LEFT JOIN ranks r ON r.kind = 'organic' AND r.site = 'acme.com' AND r.isNow AND r.isBefore
+         AND SIGN(COALESCE(r.before, 99) - COALESCE(r.now, 99)) = w.way
+       LEFT JOIN curve n ON n.rank = r.now LEFT JOIN curve b ON b.rank = r.before GROUP BY w.way ORDER BY w.way DESC`,
+    )
+    .all()
 }
 
 /** The share of a site of the clicks on the results of a day, in percent. */
@@ -255,7 +309,11 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
     test(title, () => {
       const all = jobOf(job, more)
       load(all)
-      const { sentences, cards: toldCards } = story(all.data, { target: all.target, say: wordsOf(language) })
+      const {
+        sentences,
+        limits,
+        cards: toldCards,
+      } = story(all.data, { target: all.target, say: wordsOf(language) })
       const said = sentences.map(({ text }) => text)
       // German numbers with English signs.
       const whole = (language === 'de' ? said.map((text) => text.replaceAll('.', ',')) : said).join(' ')
@@ -291,8 +349,8 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
         const shown = (site: string) =>
           Math.round(((seen.find((one) => one.site === site)?.value ?? 0) * 1000) / own.keywords)
         const visible = 1 + tracked.filter(({ site }) => shown(site) > shown('acme.com')).length
-        if (visible === place) expect(said[0]).not.toContain('in visibility')
-        else expect(said[0]).toContain(`; ${ordinals[visible]} in visibility`)
+        if (visible === place) expect(limits.join()).not.toContain('By visibility')
+        else expect(limits.join()).toContain(`By visibility it is ${ordinals[visible]} of `)
       }
       const change = own.now - own.before
       if (metric === 'clicks' && / (more|fewer) than /.test(said[0] ?? '')) {
@@ -320,6 +378,56 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
       const [, site, ...shares] = tells.site.exec(whole) ?? []
       if (site !== undefined)
         expect(shares).toEqual([shareOf(site, false), shareOf(site, true), shareOf('acme.com', true)])
+      const [, way, turned, date, month] = tells.turn.exec(whole) ?? []
+      const byDay = clicksByDay()
+      // Days on which some were not checked count as if all had been.
+      const isWhole = all.data.history.series.every(({ cells }) => !cells.includes(unknown))
+      if (turned !== undefined && isWhole) {
+        const place = byDay.findIndex(
+          ({ day }) => day === new Date(`${date} ${month} 2026 UTC`).toISOString().slice(0, 10),
+        )
+        expect(digits(byDay[place]?.clicks ?? 0)).toBe(turned)
+        // What a reader of the chart finds as its highest or lowest day.
+        const between = byDay.slice(1, -1).map(({ clicks }) => clicks)
+        expect(byDay[place]?.clicks).toBe(Math[way === 'rise' ? 'max' : 'min'](...between))
+      }
+      const [, howMuch] = tells.last.exec(whole) ?? []
+      if (howMuch !== undefined) {
+        const [before, last] = byDay.slice(-2).map(({ clicks }) => clicks) as [number, number]
+        expect((last - before) / change).toBeGreaterThanOrEqual(howMuch === 'all' ? 0.95 : 0.5)
+      }
+      const [, low, high] = tells.between.exec(whole) ?? []
+      if (low !== undefined && isWhole) {
+        const all = byDay.map(({ clicks }) => clicks)
+        expect([low, high]).toEqual([digits(Math.min(...all)), digits(Math.max(...all))])
+      }
+      const parts = tells.parts.exec(whole)
+      if (parts !== null) {
+        const [up, down] = partsOfChange()
+        const inOrder = parts[2] === 'won' ? [up, down] : [down, up]
+        expect(parts[2]).toBe(change < 0 ? 'lost' : 'won')
+        expect([parts[1], parts[3], parts[4], parts[5]]).toEqual(
+          inOrder.flatMap((one) =>
+            one?.keywords ? [String(one.keywords), digits(one.clicks)] : [undefined, undefined],
+          ),
+        )
+        expect((up?.clicks ?? 0) + (down?.clicks ?? 0)).toBeCloseTo(change, 6)
+      }
+      const alone = tells.alone.exec(whole)
+      if (alone !== null) {
+        expect(tracked.length).toBe(1)
+        const places = db
+          .prepare<[], { site: string; places: number; all: number }>(
+            `SELECT p.site, COUNT(DISTINCT p.keyword) AS places, (SELECT COUNT(DISTINCT keyword) FROM results) AS "all"
+             FROM results p JOIN curve c ON c.rank = p.rank WHERE p.isNow AND p.site <> 'acme.com' GROUP BY p.site ORDER BY SUM(c.rate) DESC LIMIT 1`,
+          )
+          .get()
+        expect(alone.slice(1)).toEqual(
+          places === undefined
+            ? [undefined, undefined, undefined]
+            : [places.site, String(places.places), String(places.all)],
+        )
+      }
       const [, tag, some, size] = tells.tag.exec(whole) ?? []
       if (tag !== undefined) {
         const one = greatestTag()

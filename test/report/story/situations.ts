@@ -58,10 +58,13 @@ export const situations: readonly Situation[] = [
   [
     'steady alone',
     () => jobOf({ keywords: some(10, { own: 2 }) }),
-    ['Visibility steady at 55.1% since 1 March.', 'All 10 keywords are in the top 10, all in the top 3.'],
+    [
+      'Visibility steady at 55.1% since 1 March.',
+      'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
+    ],
     [
       'Sichtbarkeit stabil bei 55,1 % seit dem 1. März.',
-      'Alle 10 Keywords in den Top 10, alle in den Top 3.',
+      'Alle 10 Keywords in den Top 10, alle in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -69,7 +72,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(5, { own: 2, rival: 5 }), ...grown(5)] }),
     [
       'Visibility 55.1%, 22.6 points more than on 1 March, first of two sites.',
-      'Biggest win: “keyword 6” 9 → 2.',
+      '5 keywords rose. Biggest win: “keyword 6” 9 → 2.',
       'rival.com follows with a visibility of 25.3%.',
     ],
   ],
@@ -78,7 +81,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(5, { own: 2, rival: 5 }), ...some(5, { own: turn(2, 9), rival: 5 })] }),
     [
       'Visibility 32.5%, 22.6 points less than on 1 March, first of two sites.',
-      'Biggest loss: “keyword 6” 2 → 9.',
+      '5 keywords fell. Biggest loss: “keyword 6” 2 → 9.',
       'rival.com follows with a visibility of 25.3%.',
     ],
   ],
@@ -87,12 +90,12 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(5, { own: 2, rival: 5 }), ...some(5, { own: turn(8, 19), rival: 5 })] }),
     [
       'Visibility 27.5%, 5.6 points less than on 1 March, first of two sites.',
-      'Biggest loss: “keyword 6” 8 → 19.',
+      '5 keywords fell. Biggest loss: “keyword 6” 8 → 19.',
       'rival.com follows with a visibility of 25.3%.',
     ],
     [
       'Sichtbarkeit 27,5 %, 5,6 Prozentpunkte weniger als am 1. März, Platz 1 von zwei Websites.',
-      'Größter Verlust: „keyword 6“ 8 → 19.',
+      '5 Keywords sind gefallen. Größter Verlust: „keyword 6“ 8 → 19.',
       'rival.com folgt mit einer Sichtbarkeit von 25,3 %.',
     ],
   ],
@@ -102,7 +105,7 @@ export const situations: readonly Situation[] = [
       jobOf({ keywords: [...some(5, { own: 2, rival: 5 }), ...some(5, { own: turn(8, out), rival: 5 })] }),
     [
       'Visibility 27.5%, 5.6 points less than on 1 March, first of two sites.',
-      'Biggest loss: “keyword 6” 8 → not found.',
+      '5 keywords fell. Biggest loss: “keyword 6” 8 → not found.',
       'rival.com follows with a visibility of 25.3%.',
     ],
   ],
@@ -119,13 +122,13 @@ export const situations: readonly Situation[] = [
     'swings much',
     () => jobOf({ keywords: some(10, { own: waves(3, 6, 2, 5, 3), rival: waves(5, 9, 5, 7) }) }),
     [
-      'Visibility steady at 25.3% since 1 March, first of two sites.',
-      'Biggest loss: “keyword 1” 3 → 5.',
+      'Visibility 25.3%, 13.3 points less than on 1 March, between 17.9% and 55.1% since, first of two sites.',
+      '10 keywords fell. Biggest loss: “keyword 1” 3 → 5.',
       'rival.com follows with a visibility of 25.3%.',
     ],
     [
-      'Sichtbarkeit stabil bei 25,3 % seit dem 1. März, Platz 1 von zwei Websites.',
-      'Größter Verlust: „keyword 1“ 3 → 5.',
+      'Sichtbarkeit 25,3 %, 13,3 Prozentpunkte weniger als am 1. März, seither zwischen 17,9 % und 55,1 %, Platz 1 von zwei Websites.',
+      '10 Keywords sind gefallen. Größter Verlust: „keyword 1“ 3 → 5.',
       'rival.com folgt mit einer Sichtbarkeit von 25,3 %.',
     ],
   ],
@@ -143,7 +146,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: turn(2, 9), rival: 5 }) }),
     [
       'Visibility 9.8%, 45.3 points less than on 1 March: from first to second of two sites, passed by rival.com (25.3%).',
-      'Biggest loss: “keyword 1” 2 → 9.',
+      '10 keywords fell. Biggest loss: “keyword 1” 2 → 9.',
       'All 10 keywords are in the top 10, none in the top 3.',
     ],
   ],
@@ -152,13 +155,13 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: turn(9, 2), rival: 5 }) }),
     [
       'Visibility 55.1%, 45.3 points more than on 1 March: from second to first of two sites, past rival.com (25.3%).',
-      'Biggest win: “keyword 1” 9 → 2.',
-      'rival.com follows with a visibility of 25.3%.',
+      '10 keywords rose. Biggest win: “keyword 1” 9 → 2.',
+      'All 10 keywords are in the top 10, all in the top 3.',
     ],
     [
       'Sichtbarkeit 55,1 %, 45,3 Prozentpunkte mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites, vorbei an rival.com (25,3 %).',
-      'Größter Gewinn: „keyword 1“ 9 → 2.',
-      'rival.com folgt mit einer Sichtbarkeit von 25,3 %.',
+      '10 Keywords sind gestiegen. Größter Gewinn: „keyword 1“ 9 → 2.',
+      'Alle 10 Keywords in den Top 10, alle in den Top 3.',
     ],
   ],
   [
@@ -245,7 +248,7 @@ export const situations: readonly Situation[] = [
       }),
     [
       'Visibility 20.0%, 12.8 points less than on 1 March.',
-      'Biggest loss: “keyword 11” 3 → 9.',
+      '8 keywords fell. Biggest loss: “keyword 11” 3 → 9.',
       'The tag price (8 keywords) moved more than the whole: 28.8 points less visibility.',
     ],
   ],
@@ -260,12 +263,12 @@ export const situations: readonly Situation[] = [
       }),
     [
       'Visibility 35.0%, 7.9 points more than on 1 March.',
-      'Biggest win: “keyword 1” 6 → 2; biggest loss: “keyword 11” 3 → 9.',
+      '10 keywords rose, 8 fell. Biggest win: “keyword 1” 6 → 2; biggest loss: “keyword 11” 3 → 9.',
       'The tag brand (10 keywords) moved more than the whole: 37.2 points more visibility.',
     ],
     [
       'Sichtbarkeit 35,0 %, 7,9 Prozentpunkte mehr als am 1. März.',
-      'Größter Gewinn: „keyword 1“ 6 → 2; größter Verlust: „keyword 11“ 3 → 9.',
+      '10 Keywords sind gestiegen, 8 gefallen. Größter Gewinn: „keyword 1“ 6 → 2; größter Verlust: „keyword 11“ 3 → 9.',
       'Stärker als das Ganze hat sich der Tag brand (10 Keywords) bewegt: 37,2 Prozentpunkte mehr Sichtbarkeit.',
     ],
   ],
@@ -281,7 +284,7 @@ export const situations: readonly Situation[] = [
       }),
     [
       'Visibility 52.5%, 33.3 points more than on 1 March, first of two sites.',
-      'Biggest win: “keyword 1” not found → 1.',
+      '6 keywords rose. Biggest win: “keyword 1” not found → 1.',
       'rival.com rose from 16.8% to 35.2% visibility.',
     ],
   ],
@@ -290,8 +293,8 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: turn(6, 2), tags: ['brand'] }) }),
     [
       'Visibility 55.1%, 37.2 points more than on 1 March.',
-      'Biggest win: “keyword 1” 6 → 2.',
-      'All 10 keywords are in the top 10, all in the top 3.',
+      '10 keywords rose. Biggest win: “keyword 1” 6 → 2.',
+      'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -306,12 +309,12 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 23.9%, 6.6 points less than on 1 March.',
       'Biggest loss: “keyword 11” 3 → 9.',
-      'All 13 keywords are in the top 10, none in the top 3.',
+      'All 13 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
     [
       'Sichtbarkeit 23,9 %, 6,6 Prozentpunkte weniger als am 1. März.',
       'Größter Verlust: „keyword 11“ 3 → 9.',
-      'Alle 13 Keywords in den Top 10, keines in den Top 3.',
+      'Alle 13 Keywords in den Top 10, keines in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -323,7 +326,7 @@ export const situations: readonly Situation[] = [
     [
       'About 2,450 clicks a month, 101% more than on 1 March.',
       'Biggest win: “keyword 11” 9 → 3, about 410 clicks.',
-      'All 13 keywords are in the top 10, 3 in the top 3.',
+      'All 13 keywords are in the top 10, 3 in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -331,7 +334,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: 4, volume: 1000 }) }),
     [
       'Steady at about 800 clicks a month since 1 March.',
-      'All 10 keywords are in the top 10, none in the top 3.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -360,7 +363,7 @@ export const situations: readonly Situation[] = [
     [
       '20 of 80 keywords could not be checked: all figures are of the others.',
       'Visibility steady at 28.1% since 1 March.',
-      'All 60 keywords are in the top 10, none in the top 3.',
+      'All 60 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -439,7 +442,8 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(8, { own: out }), ...some(8, { own: turn(25, 14) })] }),
     [
       'None of the 16 keywords is in the top 10, 8 rank below it, as many as on 1 March.',
-      'Biggest win: “keyword 9” 25 → 14.',
+      '8 keywords rose. Biggest win: “keyword 9” 25 → 14.',
+      'No competitor is tracked.',
     ],
   ],
   [
@@ -447,11 +451,13 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(8, { own: out }), ...some(8, { own: turn(14, 25) })] }),
     [
       'None of the 16 keywords is in the top 10, 8 rank below it, as many as on 1 March.',
-      'Biggest loss: “keyword 9” 14 → 25.',
+      '8 keywords fell. Biggest loss: “keyword 9” 14 → 25.',
+      'No competitor is tracked.',
     ],
     [
       'Keines der 16 Keywords in den Top 10, 8 dahinter, so viele wie am 1. März.',
-      'Größter Verlust: „keyword 9“ 14 → 25.',
+      '8 Keywords sind gefallen. Größter Verlust: „keyword 9“ 14 → 25.',
+      'Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -483,12 +489,12 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: [4, 2], rival: 5 }), length: 2 }),
     [
       'Visibility 55.1%, 27.0 points more than the day before, first of two sites.',
-      'Biggest win: “keyword 1” 4 → 2.',
+      '10 keywords rose. Biggest win: “keyword 1” 4 → 2.',
       'rival.com follows with a visibility of 25.3%.',
     ],
     [
       'Sichtbarkeit 55,1 %, 27,0 Prozentpunkte mehr als am Vortag, Platz 1 von zwei Websites.',
-      'Größter Gewinn: „keyword 1“ 4 → 2.',
+      '10 Keywords sind gestiegen. Größter Gewinn: „keyword 1“ 4 → 2.',
       'rival.com folgt mit einer Sichtbarkeit von 25,3 %.',
     ],
   ],
@@ -506,7 +512,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: 4 }), length: 9, compare: { day: '2026-02-09', tolerance: 7 } }),
     [
       'Visibility 28.1%. There is nothing to compare with: the first figures are of 1 March 2026.',
-      'All 10 keywords are in the top 10, none in the top 3.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -514,11 +520,11 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: [...Array(20).fill(0), ...Array(9).fill(4)] }) }),
     [
       'Visibility 28.1%. There is nothing to compare with: the first figures are of 21 March 2026.',
-      'All 10 keywords are in the top 10, none in the top 3.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
     [
       'Sichtbarkeit 28,1 %. Es gibt keinen Vergleich: Die ersten Zahlen sind vom 21. März 2026.',
-      'Alle 10 Keywords in den Top 10, keines in den Top 3.',
+      'Alle 10 Keywords in den Top 10, keines in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -528,7 +534,10 @@ export const situations: readonly Situation[] = [
         keywords: some(10, { own: [null, null, ...Array(27).fill(4)] }),
         compare: { day: march(1), tolerance: 3 },
       }),
-    ['Visibility steady at 28.1% since 3 March.', 'All 10 keywords are in the top 10, none in the top 3.'],
+    [
+      'Visibility steady at 28.1% since 3 March.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
+    ],
   ],
   [
     'one keyword',
@@ -617,12 +626,12 @@ export const situations: readonly Situation[] = [
         ],
       }),
     [
-      'Worse: about 1,320 clicks a month, 14% fewer than on 1 March, second of two sites behind rival.com (1,720); first in visibility.',
+      'Worse: about 1,320 clicks a month, 14% fewer than on 1 March, second of two sites behind rival.com (1,720).',
       '“best oak desk” is at rank 6, down 3 places since 1 March.',
       '“desk lamp” is at rank 4, up 1 place since 1 March; “office chair mat” is at rank 1, unchanged since 1 March; “filing cabinet” is not in the top 30, unchanged since 1 March.',
     ],
     [
-      'Schlechter: etwa 1.320 Klicks im Monat, 14 % weniger als am 1. März, Platz 2 von zwei Websites hinter rival.com (1.720); Platz 1 nach Sichtbarkeit.',
+      'Schlechter: etwa 1.320 Klicks im Monat, 14 % weniger als am 1. März, Platz 2 von zwei Websites hinter rival.com (1.720).',
       '„best oak desk“ rankt auf Platz 6, 3 Plätze schlechter als am 1. März.',
       '„desk lamp“ rankt auf Platz 4, einen Platz besser als am 1. März; „office chair mat“ rankt auf Platz 1, unverändert seit dem 1. März; „filing cabinet“ rankt nicht in den Top 30, unverändert seit dem 1. März.',
     ],
@@ -691,13 +700,13 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { rival: turn(7, 2), other: 3 }), target: 'rival.com' }),
     [
       'rival.com: visibility 55.1%, 41.1 points more than on 1 March: from second to first of two sites, past other.com (38.6%).',
-      'Biggest win: “keyword 1” 7 → 2.',
-      'other.com follows with a visibility of 38.6%.',
+      '10 keywords rose. Biggest win: “keyword 1” 7 → 2.',
+      'All 10 keywords are in the top 10, all in the top 3.',
     ],
     [
       'rival.com: Sichtbarkeit 55,1 %, 41,1 Prozentpunkte mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites, vorbei an other.com (38,6 %).',
-      'Größter Gewinn: „keyword 1“ 7 → 2.',
-      'other.com folgt mit einer Sichtbarkeit von 38,6 %.',
+      '10 Keywords sind gestiegen. Größter Gewinn: „keyword 1“ 7 → 2.',
+      'Alle 10 Keywords in den Top 10, alle in den Top 3.',
     ],
   ],
   [
@@ -705,8 +714,8 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: 4, rival: turn(7, 2), other: 3 }), target: 'rival.com' }),
     [
       'rival.com: visibility 55.1%, 41.1 points more than on 1 March: from third to first of three sites, past other.com (38.6%) and acme.com (28.1%).',
-      'Biggest win: “keyword 1” 7 → 2.',
-      'other.com follows with a visibility of 38.6%.',
+      '10 keywords rose. Biggest win: “keyword 1” 7 → 2.',
+      'All 10 keywords are in the top 10, all in the top 3.',
     ],
   ],
   [
@@ -769,20 +778,23 @@ export const situations: readonly Situation[] = [
   [
     'two engines',
     () => jobOf({ keywords: [...some(10, { own: 4 }), ...some(10, { own: 1, operation: 'beta.search' })] }),
-    ['Visibility steady at 28.1% since 1 March.', 'All 10 keywords are in the top 10, none in the top 3.'],
+    [
+      'Visibility steady at 28.1% since 1 March.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
+    ],
   ],
   [
     'added',
     () => jobOf({ keywords: [...some(10, { own: turn(6, 4) }), ...some(4, { own: turn(null, 1) })] }),
     [
       'Visibility 48.6%, 10.2 points more than on 1 March.',
-      'Biggest win: “keyword 1” 6 → 4.',
-      'All 14 keywords are in the top 10, 4 in the top 3.',
+      '10 keywords rose. Biggest win: “keyword 1” 6 → 4.',
+      'All 14 keywords are in the top 10, 4 in the top 3. No competitor is tracked.',
     ],
     [
       'Sichtbarkeit 48,6 %, 10,2 Prozentpunkte mehr als am 1. März.',
-      'Größter Gewinn: „keyword 1“ 6 → 4.',
-      'Alle 14 Keywords in den Top 10, 4 in den Top 3.',
+      '10 Keywords sind gestiegen. Größter Gewinn: „keyword 1“ 6 → 4.',
+      'Alle 14 Keywords in den Top 10, 4 in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -790,7 +802,7 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(3, { own: turn(6, 4) }), ...some(40, { own: turn(null, 1) })] }),
     [
       'Visibility 95.0%. Only 3 of 43 keywords can be compared with 1 March, too few for a trend.',
-      'All 43 keywords are in the top 10, 40 in the top 3.',
+      'All 43 keywords are in the top 10, 40 in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -812,13 +824,13 @@ export const situations: readonly Situation[] = [
       }),
     [
       'Visibility steady at 16.5% since 1 March.',
-      'Biggest win: “keyword 10” 12 → 9; biggest loss: “keyword 7” 9 → 12.',
-      '9 of 12 keywords are in the top 10, none in the top 3.',
+      '3 keywords rose, 3 fell. Biggest win: “keyword 10” 12 → 9; biggest loss: “keyword 7” 9 → 12.',
+      '9 of 12 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
     [
       'Sichtbarkeit stabil bei 16,5 % seit dem 1. März.',
-      'Größter Gewinn: „keyword 10“ 12 → 9; größter Verlust: „keyword 7“ 9 → 12.',
-      '9 von 12 Keywords in den Top 10, keines in den Top 3.',
+      '3 Keywords sind gestiegen, 3 gefallen. Größter Gewinn: „keyword 10“ 12 → 9; größter Verlust: „keyword 7“ 9 → 12.',
+      '9 von 12 Keywords in den Top 10, keines in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -827,7 +839,7 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 29.6%, 5.5 points more than on 1 March.',
       'Biggest win: “oak desk” 12 → 3.',
-      'All 7 keywords are in the top 10, 1 in the top 3.',
+      'All 7 keywords are in the top 10, 1 in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -835,8 +847,8 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: turn(9, 4, 100, 366) }), length: 366 }),
     [
       'Visibility 28.1%, 18.2 points more than on 1 March 2026.',
-      'Biggest win: “keyword 1” 9 → 4.',
-      'All 10 keywords are in the top 10, none in the top 3.',
+      '10 keywords rose. Biggest win: “keyword 1” 9 → 4.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -844,12 +856,12 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: turn(2, 5), rival: 3, volume: 1000 }) }),
     [
       'About 720 clicks a month, 54% fewer than on 1 March: from first to second of two sites, passed by rival.com (1,100).',
-      'Biggest loss: “keyword 1” 2 → 5, about 85 clicks.',
+      '10 keywords lost about 850 clicks. Biggest loss: “keyword 1” 2 → 5, about 85 clicks.',
       'All 10 keywords are in the top 10, none in the top 3.',
     ],
     [
       'Etwa 720 Klicks im Monat, 54 % weniger als am 1. März: von Platz 1 auf Platz 2 von zwei Websites, überholt von rival.com (1.100).',
-      'Größter Verlust: „keyword 1“ 2 → 5, etwa 85 Klicks.',
+      '10 Keywords haben etwa 850 Klicks verloren. Größter Verlust: „keyword 1“ 2 → 5, etwa 85 Klicks.',
       'Alle 10 Keywords in den Top 10, keines in den Top 3.',
     ],
   ],
@@ -858,8 +870,8 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: turn(9, 1), rival: 3, other: 5, volume: 1000 }) }),
     [
       'About 2,850 clicks a month, 2,570 more than on 1 March: from third to first of three sites, past rival.com (1,100) and other.com (720).',
-      'Biggest win: “keyword 1” 9 → 1, about 257 clicks.',
-      'rival.com follows with about 1,100 clicks a month.',
+      '10 keywords won about 2,570 clicks. Biggest win: “keyword 1” 9 → 1, about 257 clicks.',
+      'All 10 keywords are in the top 10, all in the top 3.',
     ],
   ],
   [
@@ -876,13 +888,13 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(8, { own: turn(9, 2), volume: 500 }), ...some(2, { own: 3 })] }),
     [
       'About 628 clicks a month, 516 more than on 1 March.',
-      'Biggest win: “keyword 1” 9 → 2, about 65 clicks.',
-      'All 10 keywords are in the top 10, all in the top 3.',
+      '8 keywords won about 516 clicks. Biggest win: “keyword 1” 9 → 2, about 65 clicks.',
+      'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
     [
       'Etwa 628 Klicks im Monat, 516 mehr als am 1. März.',
-      'Größter Gewinn: „keyword 1“ 9 → 2, etwa 65 Klicks.',
-      'Alle 10 Keywords in den Top 10, alle in den Top 3.',
+      '8 Keywords haben etwa 516 Klicks gewonnen. Größter Gewinn: „keyword 1“ 9 → 2, etwa 65 Klicks.',
+      'Alle 10 Keywords in den Top 10, alle in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -890,8 +902,8 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(7, { own: turn(9, 2), volume: 500 }), ...some(3, { own: 3 })] }),
     [
       'Visibility 50.1%, 31.7 points more than on 1 March.',
-      'Biggest win: “keyword 1” 9 → 2, about 65 clicks.',
-      'All 10 keywords are in the top 10, all in the top 3.',
+      '7 keywords rose. Biggest win: “keyword 1” 9 → 2, about 65 clicks.',
+      'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -906,12 +918,12 @@ export const situations: readonly Situation[] = [
     [
       'About 4,290 clicks a month, 195% more than on 1 March: from second to first of two sites, past rival.com (2,220).',
       'More keywords fell than rose (7 and 3), but the bigger ones rose. Biggest win: “keyword 1” 6 → 2, about 954 clicks.',
-      'rival.com follows with about 2,220 clicks a month.',
+      'All 10 keywords are in the top 10, 3 in the top 3.',
     ],
     [
       'Etwa 4.290 Klicks im Monat, 195 % mehr als am 1. März: von Platz 2 auf Platz 1 von zwei Websites, vorbei an rival.com (2.220).',
       'Mehr Keywords sind gefallen als gestiegen (7 und 3), aber die größeren sind gestiegen. Größter Gewinn: „keyword 1“ 6 → 2, etwa 954 Klicks.',
-      'rival.com folgt mit etwa 2.220 Klicks im Monat.',
+      'Alle 10 Keywords in den Top 10, 3 in den Top 3.',
     ],
   ],
   [
@@ -924,12 +936,12 @@ export const situations: readonly Situation[] = [
         ],
       }),
     [
-      'About 1,450 clicks a month, 66% fewer than on 1 March: from first to second of two sites, passed by rival.com (2,220); first in visibility.',
+      'About 1,450 clicks a month, 66% fewer than on 1 March: from first to second of two sites, passed by rival.com (2,220).',
       'More keywords rose than fell (7 and 3), but the bigger ones fell. Biggest loss: “keyword 1” 2 → 6, about 954 clicks.',
       'All 10 keywords are in the top 10, 7 in the top 3.',
     ],
     [
-      'Etwa 1.450 Klicks im Monat, 66 % weniger als am 1. März: von Platz 1 auf Platz 2 von zwei Websites, überholt von rival.com (2.220); Platz 1 nach Sichtbarkeit.',
+      'Etwa 1.450 Klicks im Monat, 66 % weniger als am 1. März: von Platz 1 auf Platz 2 von zwei Websites, überholt von rival.com (2.220).',
       'Mehr Keywords sind gestiegen als gefallen (7 und 3), aber die größeren sind gefallen. Größter Verlust: „keyword 1“ 2 → 6, etwa 954 Klicks.',
       'Alle 10 Keywords in den Top 10, 7 in den Top 3.',
     ],
@@ -940,7 +952,7 @@ export const situations: readonly Situation[] = [
     [
       'Visibility 36.1%, 22.9 points more than on 1 March.',
       'More keywords fell than rose (7 and 3), but those further up rose. Biggest win: “keyword 1” 6 → 1.',
-      'All 10 keywords are in the top 10, 3 in the top 3.',
+      'All 10 keywords are in the top 10, 3 in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -956,7 +968,7 @@ export const situations: readonly Situation[] = [
     [
       'About 2,070 clicks a month, 86% more than on 1 March.',
       'Biggest win: “sit stand desk” not found → 1, about 1,420 clicks; biggest loss: “oak desk” 2 → 11, about 471 clicks.',
-      '9 of 10 keywords are in the top 10, 1 in the top 3.',
+      '9 of 10 keywords are in the top 10, 1 in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -964,11 +976,11 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: [...some(20, { own: 1, volume: 9000 }), { own: turn(9, 8), volume: 100 }] }),
     [
       'Steady at about 51,300 clicks a month since 1 March.',
-      'All 21 keywords are in the top 10, 20 in the top 3.',
+      'All 21 keywords are in the top 10, 20 in the top 3. No competitor is tracked.',
     ],
     [
       'Stabil bei etwa 51.300 Klicks im Monat seit dem 1. März.',
-      'Alle 21 Keywords in den Top 10, 20 in den Top 3.',
+      'Alle 21 Keywords in den Top 10, 20 in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -984,7 +996,7 @@ export const situations: readonly Situation[] = [
     [
       'Steady at about 322 clicks a month since 1 March.',
       'Biggest win: “oak desk” (US) 9 → 1, about 231 clicks; biggest loss: “oak desk” (GB) 1 → 9, about 231 clicks.',
-      'All 7 keywords are in the top 10, 1 in the top 3.',
+      'All 7 keywords are in the top 10, 1 in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -1006,25 +1018,25 @@ export const situations: readonly Situation[] = [
       }),
     [
       'About 576 clicks a month, 33% fewer than on 1 March.',
-      'More keywords rose than fell (5 and 3), but the bigger ones fell. Biggest win: “sit desk” 9 → 6 (US), 9 → 6 (GB), 9 → 6 (CA) and 2 more, about 115 clicks; biggest loss: “oak desk” 1 → 4 (US) and 2 → 3 (GB), about 227 clicks.',
-      'All 13 keywords are in the top 10, 2 in the top 3.',
+      'More keywords rose than fell (5 and 3), but the bigger ones fell. Biggest loss: “oak desk” 1 → 4 (US) and 2 → 3 (GB), about 227 clicks; biggest win: “sit desk” 9 → 6 (US), 9 → 6 (GB), 9 → 6 (CA) and 2 more, about 115 clicks.',
+      'All 13 keywords are in the top 10, 2 in the top 3. No competitor is tracked.',
     ],
     [
       'Etwa 576 Klicks im Monat, 33 % weniger als am 1. März.',
-      'Mehr Keywords sind gestiegen als gefallen (5 und 3), aber die größeren sind gefallen. Größter Gewinn: „sit desk“ 9 → 6 (US), 9 → 6 (GB), 9 → 6 (CA) und 2 weitere, etwa 115 Klicks; größter Verlust: „oak desk“ 1 → 4 (US) und 2 → 3 (GB), etwa 227 Klicks.',
-      'Alle 13 Keywords in den Top 10, 2 in den Top 3.',
+      'Mehr Keywords sind gestiegen als gefallen (5 und 3), aber die größeren sind gefallen. Größter Verlust: „oak desk“ 1 → 4 (US) und 2 → 3 (GB), etwa 227 Klicks; größter Gewinn: „sit desk“ 9 → 6 (US), 9 → 6 (GB), 9 → 6 (CA) und 2 weitere, etwa 115 Klicks.',
+      'Alle 13 Keywords in den Top 10, 2 in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
     'the same ends, but a fall and a recovery between them',
     () => jobOf({ keywords: some(10, { own: valley(2, 6), volume: 1000 }) }),
     [
-      'About 1,570 clicks a month, much as on 1 March, after a fall to 510 by 11 March.',
-      'All 10 keywords are in the top 10, all in the top 3.',
+      'About 1,570 clicks a month, much as on 1 March, after a fall to 510 by 10 March.',
+      'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
     [
-      'Etwa 1.570 Klicks im Monat, kaum anders als am 1. März, nach einem Rückgang auf 510 bis zum 11. März.',
-      'Alle 10 Keywords in den Top 10, alle in den Top 3.',
+      'Etwa 1.570 Klicks im Monat, kaum anders als am 1. März, nach einem Rückgang auf 510 bis zum 10. März.',
+      'Alle 10 Keywords in den Top 10, alle in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -1032,11 +1044,11 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: valley(6, 2) }) }),
     [
       'Visibility 17.9%, much as on 1 March, after a rise to 55.1% by 10 March.',
-      'All 10 keywords are in the top 10, none in the top 3.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
     [
       'Sichtbarkeit 17,9 %, kaum anders als am 1. März, nach einem Anstieg auf 55,1 % bis zum 10. März.',
-      'Alle 10 Keywords in den Top 10, keines in den Top 3.',
+      'Alle 10 Keywords in den Top 10, keines in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -1049,32 +1061,32 @@ export const situations: readonly Situation[] = [
         }),
       }),
     [
-      'About 800 clicks a month, 72% fewer than on 1 March, after a fall to 280 by 11 March.',
-      'Biggest loss: “keyword 1” 1 → 4, about 205 clicks.',
-      'All 10 keywords are in the top 10, none in the top 3.',
+      'About 800 clicks a month, 72% fewer than on 1 March, after a fall to 280 by 10 March.',
+      '10 keywords lost about 2,050 clicks. Biggest loss: “keyword 1” 1 → 4, about 205 clicks.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
   ],
   [
     'one bad last day after steady weeks',
     () => jobOf({ keywords: some(10, { own: turn(2, 6, 1), volume: 1000 }) }),
     [
-      'About 510 clicks a month, 68% fewer than on 1 March but steady until the last day.',
-      'Biggest loss: “keyword 1” 2 → 6, about 106 clicks.',
-      'All 10 keywords are in the top 10, none in the top 3.',
+      'About 510 clicks a month, 68% fewer than on 1 March, all of it on the last day.',
+      '10 keywords lost about 1,060 clicks. Biggest loss: “keyword 1” 2 → 6, about 106 clicks.',
+      'All 10 keywords are in the top 10, none in the top 3. No competitor is tracked.',
     ],
   ],
   [
     'an odd first day before steady weeks',
     () => jobOf({ keywords: some(10, { own: turn(6, 2, 28), volume: 1000 }) }),
     [
-      'Steady at about 1,570 clicks a month but for 1 March itself.',
-      'Biggest win: “keyword 1” 6 → 2, about 106 clicks.',
-      'All 10 keywords are in the top 10, all in the top 3.',
+      'About 1,570 clicks a month, 1,060 more than on 1 March, but 1 March was unusually low.',
+      '10 keywords won about 1,060 clicks. Biggest win: “keyword 1” 6 → 2, about 106 clicks.',
+      'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
     [
-      'Stabil bei etwa 1.570 Klicks im Monat, abgesehen vom 1. März selbst.',
-      'Größter Gewinn: „keyword 1“ 6 → 2, etwa 106 Klicks.',
-      'Alle 10 Keywords in den Top 10, alle in den Top 3.',
+      'Etwa 1.570 Klicks im Monat, 1.060 mehr als am 1. März, doch der 1. März war ungewöhnlich schwach.',
+      '10 Keywords haben etwa 1.060 Klicks gewonnen. Größter Gewinn: „keyword 1“ 6 → 2, etwa 106 Klicks.',
+      'Alle 10 Keywords in den Top 10, alle in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -1082,8 +1094,8 @@ export const situations: readonly Situation[] = [
     () =>
       jobOf({ keywords: some(10, { own: [...Array(14).fill(2), 9, ...Array(14).fill(2)], volume: 1000 }) }),
     [
-      'Steady at about 1,570 clicks a month since 1 March.',
-      'All 10 keywords are in the top 10, all in the top 3.',
+      'About 1,570 clicks a month, much as on 1 March, between 280 and 1,570 since.',
+      'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -1096,13 +1108,13 @@ export const situations: readonly Situation[] = [
       }),
     [
       'About 1,100 clicks a month, 820 more than at the end of October: from second to first of two sites, past rival.com (720).',
-      'Biggest win: “keyword 1” 9 → 3, about 82 clicks.',
-      'rival.com follows with about 720 clicks a month.',
+      '10 keywords won about 820 clicks. Biggest win: “keyword 1” 9 → 3, about 82 clicks.',
+      'All 10 keywords are in the top 10, all in the top 3.',
     ],
     [
       'Etwa 1.100 Klicks im Monat, 820 mehr als Ende Oktober: von Platz 2 auf Platz 1 von zwei Websites, vorbei an rival.com (720).',
-      'Größter Gewinn: „keyword 1“ 9 → 3, etwa 82 Klicks.',
-      'rival.com folgt mit etwa 720 Klicks im Monat.',
+      '10 Keywords haben etwa 820 Klicks gewonnen. Größter Gewinn: „keyword 1“ 9 → 3, etwa 82 Klicks.',
+      'Alle 10 Keywords in den Top 10, alle in den Top 3.',
     ],
   ],
   [
@@ -1124,8 +1136,8 @@ export const situations: readonly Situation[] = [
     () => jobOf({ keywords: some(10, { own: turn(9, 3), volume: 1000 }), from: '2025-12-20' }),
     [
       'About 1,100 clicks a month, 820 more than on 20 December 2025.',
-      'Biggest win: “keyword 1” 9 → 3, about 82 clicks.',
-      'All 10 keywords are in the top 10, all in the top 3.',
+      '10 keywords won about 820 clicks. Biggest win: “keyword 1” 9 → 3, about 82 clicks.',
+      'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
   ],
   [
@@ -1133,8 +1145,8 @@ export const situations: readonly Situation[] = [
     () => withPages(jobOf({ keywords: some(10, { own: 3, rival: 5, volume: 1000 }) })),
     [
       'Steady at about 1,100 clicks a month since 1 March, first of two sites.',
-      'harbor.example, not tracked, rose from 10.2% to 40.5% of the clicks on the first ten results; yours is 15.6%.',
-      'All 10 keywords are in the top 10, all in the top 3.',
+      'harbor.example, not tracked, rose from 10.2% to 40.5% of the clicks on the first ten results; yours there is 15.6%.',
+      'rival.com follows with about 720 clicks a month.',
     ],
   ],
   [
@@ -1142,12 +1154,12 @@ export const situations: readonly Situation[] = [
     () => withPages(jobOf({ keywords: some(10, { own: 3, rival: turn(9, 1), volume: 1000 }) }), [1]),
     [
       'Steady at about 1,100 clicks a month since 1 March: from first to second of two sites, passed by rival.com (2,850).',
-      'rival.com rose from 10.2% to 40.5% of the clicks on the first ten results; yours is 15.6%.',
+      'rival.com rose from 10.2% to 40.5% of the clicks on the first ten results; yours there is 15.6%.',
       'All 10 keywords are in the top 10, all in the top 3.',
     ],
     [
       'Stabil bei etwa 1.100 Klicks im Monat seit dem 1. März: von Platz 1 auf Platz 2 von zwei Websites, überholt von rival.com (2.850).',
-      'rival.com ist von 10,2 % auf 40,5 % der Klicks auf die ersten zehn Ergebnisse gestiegen; Ihr Anteil ist 15,6 %.',
+      'rival.com ist von 10,2 % auf 40,5 % der Klicks auf die ersten zehn Ergebnisse gestiegen; Ihr Anteil dort ist 15,6 %.',
       'Alle 10 Keywords in den Top 10, alle in den Top 3.',
     ],
   ],
@@ -1165,14 +1177,13 @@ export const situations: readonly Situation[] = [
       }),
     [
       'All 10 keywords are in the top 10, 10 more than on 1 March: from second to first of two sites, past rival.com (10).',
-      'Biggest win: “keyword 1” 14 → 1.',
-      'rival.com follows with 10 keywords in the top 10.',
+      '10 keywords rose. Biggest win: “keyword 1” 14 → 1.',
     ],
   ],
   [
     'videos, steady',
     () => jobOf({ keywords: some(10, { kind: 'video', operation: 'alpha.videos', own: 5, volume: 9000 }) }),
-    ['All 10 keywords are in the top 10, as many as on 1 March.'],
+    ['All 10 keywords are in the top 10, as many as on 1 March.', 'No competitor is tracked.'],
   ],
   [
     'web results before news and answers',
@@ -1186,13 +1197,13 @@ export const situations: readonly Situation[] = [
       }),
     [
       'About 660 clicks a month, 492 more than on 1 March.',
-      'Biggest win: “keyword 1” 9 → 3, about 82 clicks.',
-      'All 6 keywords are in the top 10, all in the top 3.',
+      '6 keywords won about 492 clicks. Biggest win: “keyword 1” 9 → 3, about 82 clicks.',
+      'All 6 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
     [
       'Etwa 660 Klicks im Monat, 492 mehr als am 1. März.',
-      'Größter Gewinn: „keyword 1“ 9 → 3, etwa 82 Klicks.',
-      'Alle 6 Keywords in den Top 10, alle in den Top 3.',
+      '6 Keywords haben etwa 492 Klicks gewonnen. Größter Gewinn: „keyword 1“ 9 → 3, etwa 82 Klicks.',
+      'Alle 6 Keywords in den Top 10, alle in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
   ],
   [
@@ -1206,7 +1217,7 @@ export const situations: readonly Situation[] = [
       }),
     [
       'About 1,110 clicks a month, 10% more than on 1 March.',
-      'Biggest win: “keyword 1” 9 → 2, about 129 clicks; biggest loss: “keyword 7” 2 → 8, about 113 clicks.',
+      '6 keywords won about 774 clicks, 6 lost about 675. Biggest win: “keyword 1” 9 → 2, about 129 clicks; biggest loss: “keyword 7” 2 → 8, about 113 clicks.',
       'The tag brand (6 keywords) moved more than the whole: 774 more clicks.',
     ],
   ],

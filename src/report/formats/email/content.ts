@@ -96,10 +96,9 @@ function asOfText({ history, measure }: PageData, until: string, say: Words, car
   const [first, ...others] = partsOf(history, measure.kind)
   const all = first === undefined ? history : historyOfParts(history, [first])
   const keywords = new Set(all.series.map(({ keyword }) => keyword)).size
-  const names = others.map((one) => partLabel(one, say))
   return [
     say.email.asOf(say.email.keywords(keywords), until),
-    ...(first === undefined || names.length === 0 ? [] : [say.email.partsOf(partLabel(first, say), names)]),
+    ...(first === undefined || others.length === 0 ? [] : [say.email.partsOf(partLabel(first, say))]),
     ...(cards.some(({ metric }) => metric === 'clicks') ? [say.email.estimated] : []),
   ].join(' ')
 }

@@ -31,7 +31,7 @@ const email: Words['email'] = {
     none: 'keine',
     alert: 'Warnung',
   },
-  partsOf: (part, others) => `Zahlen für ${part}. Nicht enthalten: ${others.join('; ')}.`,
+  partsOf: (part) => `Zahlen für ${part}.`,
 }
 
 const portfolio: Words['portfolio'] = {

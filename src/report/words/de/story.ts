@@ -1,5 +1,6 @@
-import { capitalised } from '../../../model/text.ts'
+import { capitalised, joined } from '../../../model/text.ts'
 import type { Words } from '../en/index.ts'
+import type { MovedPart } from '../en/story.ts'
 import { spanWords } from '../formats.ts'
 import { clicks, counted, counts, formats, ofKeywords } from './figures.ts'
 
@@ -24,7 +25,14 @@ const citing = (some: number, answers: number, of: string | null) =>
 const more = (text: string, delta: number) => `${text} ${delta > 0 ? 'mehr' : 'weniger'}`
 const went = (before: number, now: number) => (now > before ? 'gestiegen' : 'gefallen')
 /** What is no noun begins small after a colon. */
-const inside = (text: string) => text.replace(/^(Etwa|Alle|Keines) /, (word) => word.toLowerCase())
+const inside = (text: string) => text.replace(/^(Etwa|Alle|Keines?|Es) /, (word) => word.toLowerCase())
+const wonOrLost = ({ isUp, clicks: sum }: MovedPart, has = '') =>
+  sum === null
+    ? joined([has && (has === 'hat' ? 'ist' : 'sind'), isUp ? 'gestiegen' : 'gefallen'], ' ')
+    : joined(
+        [has, `etwa ${has ? clicks(sum) : figure(sum, 'clicks a month')}`, isUp ? 'gewonnen' : 'verloren'],
+        ' ',
+      )
 const isAre = (some: number) => (some === 1 ? 'ist' : 'sind')
 const couldBe = (some: number, keywords: number) =>
   `${ofKeywords(some, keywords)} ${some === 1 ? 'konnte' : 'konnten'} nicht geprüft werden`
@@ -60,7 +68,8 @@ export const story: Words['story'] = {
     return `${capitalised(on(span))} ${was}.`
   },
   manyNotChecked: (unknown, keywords) => `${couldBe(unknown, keywords)}: Alle Zahlen gelten für die übrigen.`,
-  notChecked: (unknown, keywords) => `${couldBe(unknown, keywords)}.`,
+  notChecked: (unknown, keywords) =>
+    `${couldBe(unknown, keywords)}; Veränderungen gelten für die an beiden Tagen geprüften.`,
   added: (added, keywords) =>
     `${ofKeywords(added, keywords)} ${isAre(added)} neu und nicht Teil der Veränderungen.`,
   someAskedOtherwise: (changed, keywords, since) =>
@@ -70,10 +79,12 @@ export const story: Words['story'] = {
   oldVolumes: (keywords, source, day) =>
     `Die Suchvolumen von ${counts.keywords(keywords)} sind alt: aus ${source}, vom ${longDay(day)} und später.`,
   imported: (sources, first, keywords, all) =>
-    `Positionen von vor dem ${longDay(first)} wurden ${keywords < all ? `für ${ofKeywords(keywords, all)} ` : ''}importiert (${sources}): Keine Zahl enthält sie, und nichts wird mit ihnen verglichen.`,
+    `Positionen vor dem ${longDay(first)} wurden ${keywords < all ? `für ${ofKeywords(keywords, all)} ` : ''}importiert (${sources}); sie sind in keiner Zahl und keinem Vergleich.`,
   importedElements: 'Einige zählen alle Elemente der Seite.',
   importedSites: (sites, asked) =>
     `Am häufigsten in den ersten zehn der neuesten importierten Ergebnisseiten von ${counts.keywords(asked)}: ${sites}.`,
+  besides: (parts) =>
+    `Außerdem abgefragt, hier nicht enthalten: ${parts.map(({ name, text }) => `${name} (${inside(text)})`).join('; ')}.`,
   otherDay: (asked, day) =>
     `Verglichen mit dem ${longDay(day)}, weil es vom ${longDay(asked)} keine vergleichbaren Zahlen gibt.`,
   firstDay: 'Dies ist der erste Tag, deshalb gibt es noch keinen Vergleich.',
@@ -107,8 +118,10 @@ export const story: Words['story'] = {
     visibility: (share) => `Sichtbarkeit stabil bei ${percent(share)}`,
   },
   since,
-  butForFirst: (span) => `, abgesehen vom ${dayBefore(span.day, span.until)} selbst`,
-  untilLast: ', bis zum letzten Tag aber stabil',
+  oddFirst: (span, isMore) =>
+    `, doch der ${dayBefore(span.day, span.until)} war ungewöhnlich ${isMore ? 'schwach' : 'stark'}`,
+  onLast: (isAll) => `, ${isAll ? 'alles' : 'das meiste'} davon am letzten Tag`,
+  between: (low, high) => `, seither zwischen ${low} und ${high}`,
   more: {
     clicks: (delta, before) =>
       more(relative(delta, before) ?? figure(Math.abs(delta), 'clicks a month'), delta),
@@ -128,9 +141,12 @@ export const story: Words['story'] = {
   moreSites: (some) => `${number(some)} weiteren`,
   passedBy: (sites) => `überholt von ${sites}`,
   past: (sites) => `vorbei an ${sites}`,
-  inVisibility: (place) => `Platz ${place} nach Sichtbarkeit`,
+  byVisibility: (place) => `Nach Sichtbarkeit ist es ${place}.`,
+  isFirst: (site) => `hinter ${site}`,
   verdict: (way, text) => `${way === 'better' ? 'Besser' : 'Schlechter'}: ${inside(text)}`,
 
+  parts: (one, other) =>
+    `${counts.keywords(one.keywords)} ${wonOrLost(one, one.keywords === 1 ? 'hat' : 'haben')}${other === null ? '' : `, ${number(other.keywords)} ${wonOrLost(other)}`}`,
   moreFell: (fell, rose, metric) =>
     `Mehr Keywords sind gefallen als gestiegen (${number(fell)} und ${number(rose)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind gestiegen`,
   moreRose: (rose, fell, metric) =>
@@ -142,7 +158,7 @@ export const story: Words['story'] = {
   notTracked: (site) => `${site} (nicht beobachtet)`,
   siteMoved: (site, before, now) =>
     `${site} ist von ${percent(before)} auf ${percent(now)} der Klicks auf die ersten zehn Ergebnisse ${went(before, now)}`,
-  sameShare: (of, share) => `; ${of === null ? 'Ihr Anteil' : `der von ${of}`} ist ${percent(share)}`,
+  sameShare: (of, share) => `; ${of === null ? 'Ihr Anteil' : `der von ${of}`} dort ist ${percent(share)}`,
   rivalMoved: {
     clicks: (before, now) =>
       `ist von etwa ${figure(before, 'clicks a month')} auf ${clicks(now)} im Monat ${went(before, now)}`,
@@ -161,6 +177,7 @@ export const story: Words['story'] = {
     top_ten: (some) => ` mit ${counts.keywords(some)} in den Top 10`,
     cited: (some) => `, zitiert in ${aiAnswers(some)}`,
   },
+  noRivals: 'Es wird kein Wettbewerber beobachtet.',
   holder: (site, some, keywords) =>
     `Die meisten Plätze hat ${site}: mit ${ofKeywords(some, keywords)} in den Top 10.`,
   topRanks: (three, ten, keywords) =>
@@ -192,13 +209,14 @@ export const story: Words['story'] = {
   nothing: {
     notChecked: 'Es konnte nichts geprüft werden.',
     ofAnswers: 'Nichts fällt auf: Keine KI-Antwort zitiert einen Wettbewerber, ohne Sie zu zitieren.',
-    standsOut:
-      'Nichts fällt auf: Kein Keyword mit mindestens 1 % der Klicks ist gefallen, kurz vor den Top 3 oder zu bereinigen.',
+    standsOut: (fell) =>
+      `Kein einzelner Verlust, keine Chance und keine falsche Seite macht 1 % der Klicks aus${fell < 2 ? '' : `; sehen Sie sich die ${number(fell)} gefallenen Keywords zusammen an`}.`,
+    withoutClicks: 'Nächste Schritte richten sich nach Klicks, und die gibt es nur für Webergebnisse.',
     notCompared:
       'Kein Keyword mit mindestens 1 % der Klicks steht kurz vor den Top 3. Was gefallen ist, zeigt der erste Vergleichstag.',
     ranks: (keywords) =>
       keywords.length === 0
-        ? 'Nichts rankt, also lässt sich kein Ranking verbessern. Prüfen Sie zuerst, ob jedes Keyword eine Seite hat, die Suchmaschinen finden können.'
-        : `Nichts rankt, also lässt sich kein Ranking verbessern. Prüfen Sie zuerst die Seiten für ${list(keywords)}.`,
+        ? 'Nichts rankt. Prüfen Sie zuerst, ob Suchmaschinen für jedes Keyword eine Seite kennen und sie lesen dürfen.'
+        : `Nichts rankt. Prüfen Sie zuerst, ob Suchmaschinen die Seiten für ${list(keywords)} kennen und lesen dürfen.`,
   },
 }

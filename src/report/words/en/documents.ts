@@ -31,8 +31,7 @@ const email = {
     none: 'none',
     alert: 'Alert',
   },
-  partsOf: (part: string, others: readonly string[]) =>
-    `Figures of ${part}. Not included: ${others.join('; ')}.`,
+  partsOf: (part: string) => `Figures of ${part}.`,
 }
 
 /** The page of all clients. */

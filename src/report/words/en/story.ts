@@ -39,6 +39,16 @@ const more = {
   cited: many,
 }
 
+/** Keywords that moved in one direction. */
+export interface MovedPart {
+  readonly isUp: boolean
+  readonly keywords: number
+  /** Clicks a month that they won or lost; null where they are not known. */
+  readonly clicks: number | null
+}
+const wonOrLost = ({ isUp, clicks: sum }: MovedPart, write: (clicks: number) => string) =>
+  sum === null ? (isUp ? 'rose' : 'fell') : `${isUp ? 'won' : 'lost'} about ${write(sum)}`
+
 /** What Search Console counted of some keywords. */
 export interface CountedSum {
   readonly clicks: number
@@ -79,7 +89,8 @@ export const story = {
   },
   manyNotChecked: (unknown: number, keywords: number) =>
     `${couldBe(unknown, keywords)}: all figures are of the others.`,
-  notChecked: (unknown: number, keywords: number) => `${couldBe(unknown, keywords)}.`,
+  notChecked: (unknown: number, keywords: number) =>
+    `${couldBe(unknown, keywords)}; changes are of those that were checked on both days.`,
   added: (added: number, keywords: number) =>
     `${ofKeywords(added, keywords)} ${isAre(added)} new and not part of the changes.`,
   someAskedOtherwise: (changed: number, keywords: number, since: string) =>
@@ -89,10 +100,12 @@ export const story = {
   oldVolumes: (keywords: number, source: string, day: string) =>
     `The search volumes of ${counts.keywords(keywords)} are old: from ${source}, of ${longDay(day)} and later.`,
   imported: (sources: string, first: string, keywords: number, all: number) =>
-    `Ranks of before ${longDay(first)} were imported (${sources})${keywords < all ? ` for ${ofKeywords(keywords, all)}` : ''}: no figure counts them, and nothing is compared with them.`,
+    `Ranks before ${longDay(first)} were imported (${sources})${keywords < all ? ` for ${ofKeywords(keywords, all)}` : ''}; they are in no figure and no comparison.`,
   importedElements: 'Some count every element of the page.',
   importedSites: (sites: string, asked: number) =>
     `Most often in the first ten of the newest imported result pages of ${counts.keywords(asked)}: ${sites}.`,
+  besides: (parts: readonly { readonly name: string; readonly text: string }[]) =>
+    `Also asked, not in these figures: ${parts.map(({ name, text }) => `${name} (${lower(text)})`).join('; ')}.`,
   otherDay: (asked: string, day: string) =>
     `Compared with ${longDay(day)}, because no figures of ${longDay(asked)} can be compared.`,
   firstDay: 'This is the first day, so there is nothing to compare with yet.',
@@ -131,8 +144,11 @@ export const story = {
     visibility: (share: number) => `Visibility steady at ${percent(share)}`,
   },
   since,
-  butForFirst: (span: ComparedSpan) => ` but for ${dayBefore(span.day, span.until)} itself`,
-  untilLast: ' but steady until the last day',
+  /** Of a change that the days beside the compared one do not show. */
+  oddFirst: (span: ComparedSpan, isMore: boolean) =>
+    `, but ${dayBefore(span.day, span.until)} was unusually ${isMore ? 'low' : 'high'}`,
+  onLast: (isAll: boolean) => `, ${isAll ? 'all' : 'most'} of it on the last day`,
+  between: (low: string, high: string) => `, between ${low} and ${high} since`,
   more,
   than: (span: ComparedSpan) => `than ${on(span)}`,
   asMany: (isSame: boolean, span: ComparedSpan) => `${isSame ? '' : 'about '}as many as ${on(span)}`,
@@ -147,11 +163,15 @@ export const story = {
   moreSites: (some: number) => `${number(some)} more`,
   passedBy: (sites: string) => `passed by ${sites}`,
   past: (sites: string) => `past ${sites}`,
-  inVisibility: (place: number) => `${ordinal(place)} in visibility`,
+  byVisibility: (place: string) => `By visibility it is ${place}.`,
+  isFirst: (site: string) => `behind ${site}`,
   /** Of few keywords: how they did in all, before each of them. */
   verdict: (way: 'better' | 'worse', text: string) =>
     `${way === 'better' ? 'Better' : 'Worse'}: ${lower(text)}`,
 
+  /** How many won and lost, or rose and fell where no clicks are known: what a figure changed by, in two parts. */
+  parts: (one: MovedPart, other: MovedPart | null) =>
+    `${counts.keywords(one.keywords)} ${wonOrLost(one, clicks)}${other === null ? '' : `, ${number(other.keywords)} ${wonOrLost(other, (sum) => figure(sum, 'clicks a month'))}`}`,
   moreFell: (fell: number, rose: number, metric: string) =>
     `More keywords fell than rose (${number(fell)} and ${number(rose)}), but ${metric === 'clicks' ? 'the bigger ones' : 'those further up'} rose`,
   moreRose: (rose: number, fell: number, metric: string) =>
@@ -165,7 +185,7 @@ export const story = {
     `${site} ${shareOf(before, now)} of the clicks on the first ten results`,
   /** The share of the target on the same results. */
   sameShare: (of: string | null, share: number) =>
-    `; ${of === null ? 'yours' : `that of ${of}`} is ${percent(share)}`,
+    `; ${of === null ? 'yours' : `that of ${of}`} there is ${percent(share)}`,
   /** What a rival did, behind its name. */
   rivalMoved: {
     clicks: (before: number, now: number) =>
@@ -187,7 +207,8 @@ export const story = {
     top_ten: (some: number) => ` with ${counts.keywords(some)} in the top 10`,
     cited: (some: number) => `, cited in ${counted(some, 'AI answer')}`,
   },
-  /** The site with the most of the first ten results where none of the tracked sites ranks. */
+  noRivals: 'No competitor is tracked.',
+  /** The site with the most of the first ten results where none of the tracked sites ranks, or none is tracked. */
   holder: (site: string, some: number, keywords: number) =>
     `${site} has the most places: in the top 10 for ${ofKeywords(some, keywords)}.`,
   topRanks: (three: number, ten: number, keywords: number) =>
@@ -221,15 +242,14 @@ export const story = {
   nothing: {
     notChecked: 'Nothing could be checked.',
     ofAnswers: 'Nothing stands out: no AI answer cites a competitor without citing you.',
-    standsOut:
-      'Nothing stands out: no keyword fell, is within reach of the top 3 or has to be mended with at least 1% of the clicks at stake.',
+    standsOut: (fell: number) =>
+      `No single fall, chance or wrong page makes 1% of the clicks${fell < 2 ? '' : `; look at the ${counts.keywords(fell)} that fell together`}.`,
+    withoutClicks: 'Next steps are chosen by the clicks at stake, and only web results have clicks.',
     notCompared:
       'No keyword is within reach of the top 3 with at least 1% of the clicks at stake. What fell is told once there is a day to compare with.',
     ranks: (keywords: readonly string[]) =>
-      `Nothing ranks, so there is no rank to improve. Look first ${
-        keywords.length === 0
-          ? 'whether each keyword has a page that search engines can find'
-          : `at the pages meant for ${list(keywords)}`
-      }.`,
+      `Nothing ranks. Look first whether search engines have ${
+        keywords.length === 0 ? 'a page for each keyword' : `the pages meant for ${list(keywords)}`
+      }, and whether they let them in.`,
   },
 }
