@@ -85,8 +85,7 @@ const tells = {
   turn: /after a (rise|fall) to ([\d,]+) by (\d+) (\w+)/,
   last: /(most|all) of it on the last day/,
   between: /between ([\d,]+) and ([\d,]+) since/,
-  parts:
-    /(\d+) keywords (won|lost) about ([\d,]+) clicks(?:, (\d+) (?:won|lost) about ([\d,]+))?\. Biggest/,
+  parts: /(\d+) keywords (won|lost) about ([\d,]+) clicks(?:, (\d+) (?:won|lost) about ([\d,]+))?\. Biggest/,
   alone:
     /No competitor is tracked\.(?: (\S+) has the most places: in the top 10 for (\d+) of (\d+) keywords\.)?/,
 }
