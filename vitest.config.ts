@@ -55,8 +55,11 @@ function quickPlace(): string {
   return status === 0 ? memory : tmpdir()
 }
 
-/** The long tests that take longest begin first, and the pages, which share a browser within a file: what begins last is quick. */
-const waiting = [
+/**
+ * What takes longest begins first, so that what begins last is quick: of the suite, pages, which keep the processor busy, between commands
+ * and machines, which wait.
+ */
+const longest = [
   'long/scheduled-year',
   'long/faults',
   'long/kills',
@@ -65,17 +68,32 @@ const waiting = [
   'long/cron',
   'long/fortnight',
   'long/scheduler-kills',
-  'page',
+  'page/page',
+  'cli/machines/takeover',
   'cli/breaker',
+  'page/first-screen',
+  'cli/machines/spending',
+  'cli/troubles',
+  'page/address',
+  'cli/turns',
+  'cli/db',
+  'page/rivals',
   'cli/machines',
   'cli/async-jobs',
+  'docs-commands',
+  'machines/worker',
+  'page/',
+  'machines/',
+  'cli/stops',
+  'cli/schedule',
+  'cli/secrets',
 ]
 
-class WaitingFirst extends BaseSequencer {
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {
-      const found = waiting.findIndex((part) => moduleId.includes(`/test/${part}`))
-      return found === -1 ? waiting.length : found
+      const found = longest.findIndex((part) => moduleId.includes(`/test/${part}`))
+      return found === -1 ? longest.length : found
     }
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
   }
@@ -85,7 +103,7 @@ export default defineConfig(({ mode }) => {
   const long = mode === 'long'
   return {
     test: {
-      sequence: { sequencer: WaitingFirst },
+      sequence: { sequencer: LongestFirst },
       // What was transformed in an earlier run is read from node_modules, by the contents of the file and of this one.
       experimental: { fsModuleCache: true },
       projects: [

@@ -27,7 +27,7 @@ let running: Promise<Browser> | undefined
 /** Pages with a storage of their own, in the one browser of this process. Its pipe breaks when the process ends, however that ends: so does the browser. */
 export async function openBrowser(): Promise<BrowserContext> {
   const args = [
-    ...(process.getuid?.() === 0 ? ['--no-sandbox', '--disable-gpu'] : []),
+    ...(process.getuid?.() === 0 ? ['--no-sandbox', '--disable-gpu', '--in-process-gpu'] : []),
     // Pages of the browser itself in each of its windows, which cost as much as a report.
     '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
   ]
