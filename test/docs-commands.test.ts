@@ -9,6 +9,7 @@ import { chosenCommand, meantCommand } from '../src/cli/main.ts'
 import { type Sandbox, startSandbox } from '../src/sandbox/server.ts'
 import { serpbear } from './arrive/import/samples.ts'
 import { trueHistories } from './arrive/import/truth.ts'
+import { callQuickly } from './cli/staged.ts'
 import { type Workspace, workspace } from './support/rankline.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -221,7 +222,7 @@ describe('what the docs show does what it says', () => {
         const form = formOf(args)
         if (form !== null && built.has(form)) continue
         if (form !== null) built.add(form)
-        const { code, stdout, stderr } = await here.call(args, env, undefined, folder)
+        const { code, stdout, stderr } = await callQuickly(here, args, env, undefined, folder)
         expect(code, `${line}\n${stderr}${stdout}`).toBeOneOf([0, codes[args[0] ?? '']])
       }
     }
