@@ -11,7 +11,8 @@ import { readDay, siteOfProperty, uiExport } from '../../src/arrive/clicks/rows.
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { rowSums, sortedRuns } from '../../src/store/sqlite/clicks/draft.ts'
-import { openStore, type Store } from '../../src/store/sqlite/open.ts'
+import type { Store } from '../../src/store/sqlite/open.ts'
+import { aStore } from '../store/build.ts'
 import { zipOf } from '../support/zip.ts'
 
 const samples = fileURLToPath(new URL('samples', import.meta.url))
@@ -20,11 +21,10 @@ let store: Store
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'clicks-'))
-  store = await openStore(':memory:')
+  store = (await aStore()).store
 })
 
 afterEach(async () => {
-  await store[Symbol.asyncDispose]()
   await rm(folder, { recursive: true })
 })
 

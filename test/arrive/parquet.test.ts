@@ -8,6 +8,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
+import { aStore } from '../store/build.ts'
 import { query } from '../support/stored-rows.ts'
 
 let folder = ''
@@ -27,13 +28,10 @@ afterAll(() => {
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parquet-'))
-  store = await openStore(':memory:')
+  store = (await aStore()).store
 })
 
-afterEach(async () => {
-  await store[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
+afterEach(() => rm(folder, { recursive: true }))
 
 const add = async (path: string) => {
   const { id } = await addClicks(store, path, { property: null, period: null, now: 0 })
@@ -76,9 +74,8 @@ function stored() {
 async function asCsv(rows: string) {
   const path = join(folder, 'site.csv')
   await duckdb.run(`COPY (${rows}) TO '${path}' (FORMAT csv, HEADER)`)
-  await using other = await openStore(':memory:')
   const own = store
-  store = other
+  store = (await aStore()).store
   try {
     await add(path)
     return stored()
