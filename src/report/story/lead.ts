@@ -297,7 +297,10 @@ export function lead(facts: StoryFacts): StorySentence {
   if (isNoticed(facts, metric, trend.size)) {
     const changed = changeText(facts, metric)
     if (odd !== null && odd !== 'first')
-      return about(`${figure}, ${changed}${say.story.onLast(odd !== 'last')}${where}.`, 'chart')
+      return about(
+        `${figure}, ${changed}${say.story.onLast(odd !== 'last', trend.size === 'usual')}${where}.`,
+        'chart',
+      )
     const first = odd === 'first' ? say.story.oddFirst(span, (delta ?? 0) > 0) : between
     return about(`${figure}, ${changed}${turned || first}${where}.`, 'chart')
   }
@@ -473,7 +476,12 @@ function placeInVisibility(facts: StoryFacts): readonly string[] {
   const words = facts.say.story
   return seen === null || byClicks === null || seen.now === byClicks.now
     ? []
-    : [words.byVisibility(`${words.place(seen.now)} ${words.ofSites(seen.sites)}`)]
+    : [
+        words.byVisibility(
+          facts.named(facts.target?.label ?? ''),
+          `${words.place(seen.now)} ${words.ofSites(seen.sites)}`,
+        ),
+      ]
 }
 
 /** The keywords that all of these were checked for on both days; the same lists where that is all. */

@@ -349,7 +349,7 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
           Math.round(((seen.find((one) => one.site === site)?.value ?? 0) * 1000) / own.keywords)
         const visible = 1 + tracked.filter(({ site }) => shown(site) > shown('acme.com')).length
         if (visible === place) expect(limits.join()).not.toContain('By visibility')
-        else expect(limits.join()).toContain(`By visibility it is ${ordinals[visible]} of `)
+        else expect(limits.join()).toContain(`By visibility, acme.com is ${ordinals[visible]} of `)
       }
       const change = own.now - own.before
       if (metric === 'clicks' && / (more|fewer) than /.test(said[0] ?? '')) {
@@ -394,6 +394,8 @@ describe('the sentences of a sample job are those that SQL makes of its rows', (
       if (howMuch !== undefined) {
         const [before, last] = byDay.slice(-2).map(({ clicks }) => clicks) as [number, number]
         expect((last - before) / change).toBeGreaterThanOrEqual(howMuch === 'all' ? 0.95 : 0.5)
+        // What is within the usual swing is grey beside it, and nothing else is.
+        expect(said[0]?.includes('within the usual swing')).toBe(toldCards[0]?.change?.way === 'same')
       }
       const [, low, high] = tells.between.exec(whole) ?? []
       if (low !== undefined && isWhole) {

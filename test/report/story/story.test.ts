@@ -539,12 +539,14 @@ describe('what to do next', () => {
       return story(job.data, { target: job.target, say: wordsOf('en') })
     }
     expect(told([{ own: turn(2, 9), rival: turn(1, 8), volume: 100 }], 'rival.com').steps).toEqual([])
-    expect(told(base).nothing).toBe('No single fall, chance or wrong page makes 1% of the clicks.')
+    expect(told(base).nothing).toBe(
+      'No keyword stands out: no fall, chance or wrong page is worth 1% of the clicks.',
+    )
     expect(told(some(150, { own: turn(2, 3), volume: 100 })).nothing).toContain(
-      'look at the 150 keywords that fell together',
+      'Start with the largest of the 150 falls.',
     )
     expect(told(some(5, { own: out, volume: 10, url: 'https://acme.com/x' })).nothing).toContain(
-      'Look first whether search engines have the pages meant for “keyword 1” (10 searches a month, /x)',
+      'Check first that search engines have indexed the pages meant for “keyword 1” (10 searches a month, /x)',
     )
   })
 })

@@ -120,7 +120,8 @@ export const story: Words['story'] = {
   since,
   oddFirst: (span, isMore) =>
     `, doch der ${dayBefore(span.day, span.until)} war ungewöhnlich ${isMore ? 'schwach' : 'stark'}`,
-  onLast: (isAll) => `, ${isAll ? 'alles' : 'das meiste'} davon am letzten Tag`,
+  onLast: (isAll, isUsual) =>
+    `, ${isAll ? 'alles' : 'das meiste'} davon am letzten Tag${isUsual ? ', aber im Rahmen der üblichen Schwankung' : ''}`,
   between: (low, high) => `, seither zwischen ${low} und ${high}`,
   more: {
     clicks: (delta, before) =>
@@ -141,7 +142,7 @@ export const story: Words['story'] = {
   moreSites: (some) => `${number(some)} weiteren`,
   passedBy: (sites) => `überholt von ${sites}`,
   past: (sites) => `vorbei an ${sites}`,
-  byVisibility: (place) => `Nach Sichtbarkeit ist es ${place}.`,
+  byVisibility: (site, place) => `Nach Sichtbarkeit liegt ${site} auf ${place}.`,
   isFirst: (site) => `hinter ${site}`,
   verdict: (way, text) => `${way === 'better' ? 'Besser' : 'Schlechter'}: ${inside(text)}`,
 
@@ -210,13 +211,13 @@ export const story: Words['story'] = {
     notChecked: 'Es konnte nichts geprüft werden.',
     ofAnswers: 'Nichts fällt auf: Keine KI-Antwort zitiert einen Wettbewerber, ohne Sie zu zitieren.',
     standsOut: (fell) =>
-      `Kein einzelner Verlust, keine Chance und keine falsche Seite macht 1 % der Klicks aus${fell < 2 ? '' : `; sehen Sie sich die ${number(fell)} gefallenen Keywords zusammen an`}.`,
+      `Kein Keyword sticht heraus: Kein Verlust, keine Chance und keine falsche Seite macht 1 % der Klicks aus.${fell < 2 ? '' : ` Beginnen Sie mit den größten der ${number(fell)} Verluste.`}`,
     withoutClicks: 'Nächste Schritte richten sich nach Klicks, und die gibt es nur für Webergebnisse.',
     notCompared:
       'Kein Keyword mit mindestens 1 % der Klicks steht kurz vor den Top 3. Was gefallen ist, zeigt der erste Vergleichstag.',
     ranks: (keywords) =>
       keywords.length === 0
-        ? 'Nichts rankt. Prüfen Sie zuerst, ob Suchmaschinen für jedes Keyword eine Seite kennen und sie lesen dürfen.'
-        : `Nichts rankt. Prüfen Sie zuerst, ob Suchmaschinen die Seiten für ${list(keywords)} kennen und lesen dürfen.`,
+        ? 'Nichts rankt. Prüfen Sie zuerst, ob Suchmaschinen für jedes Keyword eine Seite indexiert haben und nichts sie dort aussperrt.'
+        : `Nichts rankt. Prüfen Sie zuerst, ob Suchmaschinen die Seiten für ${list(keywords)} indexiert haben und nichts sie dort aussperrt.`,
   },
 }

@@ -147,7 +147,8 @@ export const story = {
   /** Of a change that the days beside the compared one do not show. */
   oddFirst: (span: ComparedSpan, isMore: boolean) =>
     `, but ${dayBefore(span.day, span.until)} was unusually ${isMore ? 'low' : 'high'}`,
-  onLast: (isAll: boolean) => `, ${isAll ? 'all' : 'most'} of it on the last day`,
+  onLast: (isAll: boolean, isUsual: boolean) =>
+    `, ${isAll ? 'all' : 'most'} of it on the last day${isUsual ? ' but within the usual swing' : ''}`,
   between: (low: string, high: string) => `, between ${low} and ${high} since`,
   more,
   than: (span: ComparedSpan) => `than ${on(span)}`,
@@ -163,7 +164,7 @@ export const story = {
   moreSites: (some: number) => `${number(some)} more`,
   passedBy: (sites: string) => `passed by ${sites}`,
   past: (sites: string) => `past ${sites}`,
-  byVisibility: (place: string) => `By visibility it is ${place}.`,
+  byVisibility: (site: string, place: string) => `By visibility, ${site} is ${place}.`,
   isFirst: (site: string) => `behind ${site}`,
   /** Of few keywords: how they did in all, before each of them. */
   verdict: (way: 'better' | 'worse', text: string) =>
@@ -243,13 +244,13 @@ export const story = {
     notChecked: 'Nothing could be checked.',
     ofAnswers: 'Nothing stands out: no AI answer cites a competitor without citing you.',
     standsOut: (fell: number) =>
-      `No single fall, chance or wrong page makes 1% of the clicks${fell < 2 ? '' : `; look at the ${counts.keywords(fell)} that fell together`}.`,
+      `No keyword stands out: no fall, chance or wrong page is worth 1% of the clicks.${fell < 2 ? '' : ` Start with the largest of the ${number(fell)} falls.`}`,
     withoutClicks: 'Next steps are chosen by the clicks at stake, and only web results have clicks.',
     notCompared:
       'No keyword is within reach of the top 3 with at least 1% of the clicks at stake. What fell is told once there is a day to compare with.',
     ranks: (keywords: readonly string[]) =>
-      `Nothing ranks. Look first whether search engines have ${
+      `Nothing ranks. Check first that search engines have indexed ${
         keywords.length === 0 ? 'a page for each keyword' : `the pages meant for ${list(keywords)}`
-      }, and whether they let them in.`,
+      }, and that nothing blocks them there.`,
   },
 }
