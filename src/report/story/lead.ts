@@ -108,17 +108,13 @@ function doubts({ gone, ranked, alike, audience }: NonNullable<RankHistory['susp
   )
 }
 
-/**
- * What the sentences leave out, and what the figures do not include.
- *
- * @param others parts of the job that no figure is of
- */
+/** What the sentences leave out, and what the figures do not include, such as other parts of the job. */
 export function limits(
   facts: StoryFacts,
   others: readonly { readonly part: Part; readonly facts: StoryFacts }[],
 ): readonly string[] {
   const { own, span, compare, say } = facts
-  const asked = others.filter((one) => one.facts.own.length > 0)
+  const asked = others.filter((one) => checkedOf(one.facts.own).observed > 0)
   const besides = asked.map((one) => ({ name: partLabel(one.part, say), text: besideText(one.facts) }))
   const all = [...placeInVisibility(facts), ...(besides.length === 0 ? [] : [say.story.besides(besides)])]
   const unknown = unknownOf(own)
@@ -148,7 +144,6 @@ export function limits(
 /** How a part of the job stands that the figures are not of. */
 function besideText(facts: StoryFacts): string {
   const { own, span, say } = facts
-  if (checkedOf(own).observed === 0) return say.story.nothing.notChecked.slice(0, -1)
   const metric = leadMetricOf(facts)
   const { delta } = measure(facts, metric, own)
   const changed =
@@ -294,17 +289,15 @@ export function lead(facts: StoryFacts): StorySentence {
     turn === null ? '' : say.story.turned(turn.way, on(turn.on), say.dayBefore(turn.on.day, span.until))
   const between = say.story.between(on(range.low), on(range.high))
   if (trend.isMoved) return about(`${figure}, ${changeText(facts, metric)}${turned}${where}.`, 'chart')
-  if (isNoticed(facts, metric, trend.size)) {
+  if (isNoticed(facts, metric, trend.size === 'news')) {
     const changed = changeText(facts, metric)
-    if (odd !== null && odd !== 'first')
-      return about(
-        `${figure}, ${changed}${say.story.onLast(odd !== 'last', trend.size === 'usual')}${where}.`,
-        'chart',
-      )
-    const first = odd === 'first' ? say.story.oddFirst(span, (delta ?? 0) > 0) : between
-    return about(`${figure}, ${changed}${turned || first}${where}.`, 'chart')
+    const other = odd === 'first' ? say.story.oddFirst(span, (delta ?? 0) > 0) : between
+    const isLast = odd !== null && odd !== 'first'
+    const how = isLast ? say.story.onLast(odd !== 'last', trend.size === 'usual') : turned || other
+    return about(`${figure}, ${changed}${how}${where}.`, 'chart')
   }
-  const isCalm = isWithin(range.low?.level ?? 0, range.high?.level ?? 0, metric)
+  const [low, high] = [range.low?.level ?? 0, range.high?.level ?? 0]
+  const isCalm = high - low <= Math.max(high * mostCalm, metric === 'visibility' ? mostCalmPoints : 0)
   if (isByClicks(metric) && isCalm && turn === null) {
     const steady = begun(say.story.steadyFigure[metric](value ?? 0))
     return about(`${steady} ${say.story.since(span)}${where}.`, 'chart')
@@ -313,24 +306,15 @@ export function lead(facts: StoryFacts): StorySentence {
   return about(`${figure}, ${same}${turned || (isCalm ? '' : between)}${where}.`, 'chart')
 }
 
-/** Whether readers of the chart would call it steady as well. */
-function isWithin(low: number, high: number, metric: MainMetric): boolean {
-  return high - low <= Math.max(high * mostCalm, metric === 'visibility' ? mostCalmPoints : 0)
-}
-
 /**
  * Whether a difference from the compared day has to be told, although the days beside both do not differ: a card shows it, and readers
  * would take "steady" for a mistake.
  */
-function isNoticed(
-  facts: StoryFacts,
-  metric: MainMetric,
-  size: NonNullable<ReturnType<typeof trendOfMetric>>['size'],
-): boolean {
+function isNoticed(facts: StoryFacts, metric: MainMetric, isNews: boolean): boolean {
   const { delta, before } = measure(facts, metric, facts.own)
   const change = Math.abs(delta ?? 0)
   const isShown = change > 0 && (metric !== 'visibility' || change >= leastPoints)
-  return size === 'news' || (isShown && Math.round((change * 100) / (before || change)) >= leastNoticed)
+  return isNews || (isShown && Math.round((change * 100) / (before || change)) >= leastNoticed)
 }
 
 /** What Search Console counted of the keywords of an own target, before what is estimated; empty where that does not cover the period. */

@@ -244,8 +244,8 @@ function disagreement(facts: StoryFacts, all: readonly StoryMove[]): string | nu
   const rose = all.filter(({ way }) => isRise(way)).length
   const fell = all.length - rose
   if (all.length < leastKeywords) return null
-  if (delta > 0 && fell > rose) return facts.say.story.moreFell(fell, rose, metric)
-  return delta < 0 && rose > fell ? facts.say.story.moreRose(rose, fell, metric) : null
+  const [most, others] = delta > 0 ? [fell, rose] : [rose, fell]
+  return most > others ? facts.say.story.against(delta < 0, most, others, metric) : null
 }
 
 /** What is worth a row, in the weights of the job: a hundredth of what its ranks bring. */

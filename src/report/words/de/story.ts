@@ -148,10 +148,10 @@ export const story: Words['story'] = {
 
   parts: (one, other) =>
     `${counts.keywords(one.keywords)} ${wonOrLost(one, one.keywords === 1 ? 'hat' : 'haben')}${other === null ? '' : `, ${number(other.keywords)} ${wonOrLost(other)}`}`,
-  moreFell: (fell, rose, metric) =>
-    `Mehr Keywords sind gefallen als gestiegen (${number(fell)} und ${number(rose)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind gestiegen`,
-  moreRose: (rose, fell, metric) =>
-    `Mehr Keywords sind gestiegen als gefallen (${number(rose)} und ${number(fell)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind gefallen`,
+  against: (isUp, most, others, metric) => {
+    const [way, other] = isUp ? ['gestiegen', 'gefallen'] : ['gefallen', 'gestiegen']
+    return `Mehr Keywords sind ${way} als ${other} (${number(most)} und ${number(others)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind ${other}`
+  },
   moreMarkets: (some) => `${number(some)} weitere`,
   about: (gain) => `etwa ${clicks(gain)}`,
   win: 'größter Gewinn',

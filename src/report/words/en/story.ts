@@ -173,10 +173,11 @@ export const story = {
   /** How many won and lost, or rose and fell where no clicks are known: what a figure changed by, in two parts. */
   parts: (one: MovedPart, other: MovedPart | null) =>
     `${counts.keywords(one.keywords)} ${wonOrLost(one, clicks)}${other === null ? '' : `, ${number(other.keywords)} ${wonOrLost(other, (sum) => figure(sum, 'clicks a month'))}`}`,
-  moreFell: (fell: number, rose: number, metric: string) =>
-    `More keywords fell than rose (${number(fell)} and ${number(rose)}), but ${metric === 'clicks' ? 'the bigger ones' : 'those further up'} rose`,
-  moreRose: (rose: number, fell: number, metric: string) =>
-    `More keywords rose than fell (${number(rose)} and ${number(fell)}), but ${metric === 'clicks' ? 'the bigger ones' : 'those further up'} fell`,
+  /** That most keywords went another way than the figure. */
+  against: (isUp: boolean, most: number, others: number, metric: string) => {
+    const [way, other] = isUp ? ['rose', 'fell'] : ['fell', 'rose']
+    return `More keywords ${way} than ${other} (${number(most)} and ${number(others)}), but ${metric === 'clicks' ? 'the bigger ones' : 'those further up'} ${other}`
+  },
   moreMarkets: (some: number) => `${number(some)} more`,
   about: (gain: number) => `about ${clicks(gain)}`,
   win: 'biggest win',
