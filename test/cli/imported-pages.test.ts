@@ -183,7 +183,9 @@ queries: [sit stand desk, standing desk, { query: "=reading lamp", operation: al
   const [, data = ''] = /<script id="page-data"[^>]*>([^<]*)</.exec(await place.read('r.html')) ?? []
   const { told } = JSON.parse(await inflated(data)) as PackedPage
   expect(told['']?.limits.join(' ')).toContain('result pages of 2 keywords')
-  expect(told['view=One']?.limits.join(' ')).toMatch(/imported \(.serposcope.\): no figure(?!.*result pages)/)
+  expect(told['view=One']?.limits.join(' ')).toMatch(
+    /imported \(.serposcope.\); they are in no figure(?!.*result pages)/,
+  )
   // A report of a rival alone names no own site as one of others.
   await place.file('rival.csv', 'date,keyword,country,rank\n2020-01-07,standing desk,us,2\n')
   expect((await place.call(['import', 'rival.csv', '--target', 'rival.com'])).code).toBe(0)

@@ -30,7 +30,7 @@ test('a report shows what was imported apart, says so once, and its figures are 
   expect(await figures()).toBe(before)
   expect(place.sql('SELECT * FROM rankings')).toEqual(alerts)
   const { stdout } = await place.call(['report', 'acme', '--period', '28d', '--format', 'md'])
-  expect(stdout.match(/were imported \(table\) for 1 of 2 keywords:/g)).toHaveLength(1)
+  expect(stdout.match(/were imported \(table\) for 1 of 2 keywords;/g)).toHaveLength(1)
 
   await place.file('later.csv', 'date,keyword,country,rank\n2020-01-07,Standing Desk,us,43\n')
   await place.file('other.csv', 'date,keyword,engine,rank\n2020-01-08,oak desk,Bing,1\n')
