@@ -136,40 +136,6 @@ test('so much that is derived has the next commit for itself, however many chang
   expect(commits()).toBe(4)
 })
 
-describe('a sync of the disk', () => {
-  const levels = { normal: 1, full: 2 }
-  const aSyncedWriter = async () => {
-    const { db, writer } = await aWriter()
-    const level = () => db.pragma('synchronous', { simple: true })
-    const derive = (work: () => unknown) => writer.writeDerived((works) => works.map((one) => one()), work)
-    return { level, derive, write: writer.write }
-  }
-
-  test('is made for each commit, but for one of derived changes alone', async () => {
-    const { level, derive, write } = await aSyncedWriter()
-    expect(await write(level)).toBe(levels.full)
-    expect(await derive(level)).toBe(levels.normal)
-    expect(level()).toBe(levels.full)
-    expect(await write(level)).toBe(levels.full)
-  })
-
-  test('is made again after derived changes that failed', async () => {
-    const { level, derive, write } = await aSyncedWriter()
-    const failing = () => {
-      throw new Error('no')
-    }
-    await expect(derive(failing)).rejects.toThrow('no')
-    expect(level()).toBe(levels.full)
-    const ends = await Promise.allSettled([derive(failing), derive(level), write(level)])
-    expect(ends).toMatchObject([
-      { status: 'rejected' },
-      { status: 'fulfilled', value: levels.normal },
-      { status: 'fulfilled', value: levels.full },
-    ])
-    expect(level()).toBe(levels.full)
-  })
-})
-
 describe('what one function writes in one commit', () => {
   test('it is given together, so many at most, and each is told its own', async () => {
     const { writer, commits } = await aWriter()

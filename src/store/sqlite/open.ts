@@ -41,7 +41,7 @@ import { outboxStore } from './unattended/outbox.ts'
 
 /**
  * Everything that rankline remembers. Methods are whole changes: each is durable, entirely, when its promise is
- * fulfilled (`recordAnswer`, which can be done again, at the next one), and leaves nothing behind when it is rejected. Instants are epoch milliseconds.
+ * fulfilled, and leaves nothing behind when it is rejected. Instants are epoch milliseconds.
  */
 export interface Store
   extends AsyncDisposable,

@@ -13,8 +13,7 @@ export interface GroupCommit {
   /** The same of paid answers that one function writes together. */
   writePaidTogether<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /**
-   * The same for what is derived from stored answers, which can be done again: it waits for more of its kind while other changes keep
-   * coming, survives the process once it is fulfilled, and a power cut once any later change is durable.
+   * The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming.
    */
   writeDerived<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /** Fulfilled when everything handed over so far is durable. */
@@ -48,7 +47,7 @@ const flushThreshold = 64
 const mostTogether = 128
 
 /**
- * Puts changes that arrive in consecutive turns of the event loop into one transaction, with one fsync at most and without a timer. A
+ * Puts changes that arrive in consecutive turns of the event loop into one transaction, with one fsync and without a timer. A
  * change that throws is rolled back alone. While the file is locked, changes wait in memory; while the disk is full, paid
  * answers do.
  *
@@ -77,18 +76,7 @@ export function groupCommit(
   },
 ): GroupCommit {
   // Made once: to make a transaction takes as long as to begin one.
-  const transact = db.transaction(changed).immediate
-  const usualSync = db.pragma('synchronous', { simple: true })
-  /** Derived changes alone have no sync of their own: the log keeps the order, so they are durable before anything that follows from them. */
-  const write = (group: readonly Waiting[]): readonly unknown[] => {
-    if (!group.every(isDerived)) return transact(group)
-    db.exec('PRAGMA synchronous = NORMAL')
-    try {
-      return transact(group)
-    } finally {
-      db.exec(`PRAGMA synchronous = ${usualSync}`)
-    }
-  }
+  const write = db.transaction(changed).immediate
   let waiting: Waiting[] = []
   let derived: Waiting[] = []
   /** So many derived changes wait that the next commit is theirs. */
@@ -249,10 +237,6 @@ export function groupCommit(
     note,
     hasFailed: () => failure !== null,
   }
-}
-
-function isDerived({ urgency }: Waiting): boolean {
-  return urgency === 'derived'
 }
 
 function eachAlone<T>(changes: readonly (() => T)[]): readonly T[] {
