@@ -115,8 +115,11 @@ export function limits(
 ): readonly string[] {
   const { own, span, compare, say } = facts
   const asked = others.filter((one) => checkedOf(one.facts.own).observed > 0)
-  const besides = asked.map((one) => ({ name: partLabel(one.part, say), text: besideText(one.facts) }))
-  const all = [...placeInVisibility(facts), ...(besides.length === 0 ? [] : [say.story.besides(besides)])]
+  const besides = asked.map((one) => ({
+    name: partLabel(one.part, say),
+    text: figureText(one.facts, leadMetricOf(one.facts)),
+  }))
+  const all = besides.length === 0 ? [] : [say.story.besides(besides)]
   const unknown = unknownOf(own)
   const oldVolumes = own
     .flatMap(({ keyword }) => keyword.oldVolume ?? [])
@@ -139,16 +142,6 @@ export function limits(
   if (compare !== null && daysBetween(compare.day, span.day) !== 0)
     all.push(say.story.otherDay(compare.day, span.day))
   return all
-}
-
-/** How a part of the job stands that the figures are not of. */
-function besideText(facts: StoryFacts): string {
-  const { own, span, say } = facts
-  const metric = leadMetricOf(facts)
-  const { delta } = measure(facts, metric, own)
-  const changed =
-    span === null || delta === null ? '' : delta === 0 ? say.story.asBefore(span) : changeText(facts, metric)
-  return joined([figureText(facts, metric), changed])
 }
 
 /** What was imported of these keywords of the target; nothing where that is none. */
@@ -210,10 +203,15 @@ function verdict(facts: StoryFacts): readonly StorySentence[] {
   const metric = leadMetricOf(facts)
   const { value, delta } = measure(facts, metric, own)
   if (span === null || delta === null || value === null) return []
-  const isSame = Math.abs(delta) < (metric === 'visibility' ? leastShown : metric === 'clicks' ? 0.5 : 1)
+  const isSame = isNothing(metric, delta)
   const changed = isSame ? say.story.asBefore(span) : changeText(facts, metric)
   const text = `${figureText(facts, metric)}, ${changed}${placeText(facts, metric)}.`
   return [about(isSame ? text : say.story.verdict(delta > 0 ? 'better' : 'worse', text), 'chart')]
+}
+
+/** Whether the shown digits of a change are zero. */
+function isNothing(metric: MainMetric, delta: number): boolean {
+  return Math.abs(delta) < (metric === 'visibility' ? leastShown : metric === 'clicks' ? 0.5 : 1)
 }
 
 /** The figure that leads as it is now. */
@@ -282,23 +280,17 @@ export function lead(facts: StoryFacts): StorySentence {
   const trend = trendOfMetric(facts, metric, own)
   const where = placeText(facts, metric)
   if (trend === null || span === null) return about(`${figure}${where}. ${whyNone(facts)}`, 'chart')
-  const { turn, range, odd } = trend
-  const on = (day: { readonly figures: DailyFigures } | undefined): string =>
-    day === undefined ? '' : say.figure(figureOn(day.figures, metric), unitOf(metric))
-  const turned =
-    turn === null ? '' : say.story.turned(turn.way, on(turn.on), say.dayBefore(turn.on.day, span.until))
-  const between = say.story.between(on(range.low), on(range.high))
-  if (trend.isMoved) return about(`${figure}, ${changeText(facts, metric)}${turned}${where}.`, 'chart')
+  const changed = changeText(facts, metric)
+  const { turned, between } = pathTexts(facts, metric, trend)
+  if (trend.isMoved) return about(`${figure}, ${changed}${turned}${where}.`, 'chart')
   if (isNoticed(facts, metric, trend.size === 'news')) {
-    const changed = changeText(facts, metric)
-    const other = odd === 'first' ? say.story.oddFirst(span, (delta ?? 0) > 0) : between
-    const isLast = odd !== null && odd !== 'first'
-    const how = isLast ? say.story.onLast(odd !== 'last', trend.size === 'usual') : turned || other
+    const isUsual = trend.size === 'usual'
+    const how = trend.last === null ? turned || between : say.story.onLast(trend.last === 'all', isUsual)
     return about(`${figure}, ${changed}${how}${where}.`, 'chart')
   }
-  const [low, high] = [range.low?.level ?? 0, range.high?.level ?? 0]
+  const [low, high] = [trend.range?.low.level ?? 0, trend.range?.high.level ?? 0]
   const isCalm = high - low <= Math.max(high * mostCalm, metric === 'visibility' ? mostCalmPoints : 0)
-  if (isByClicks(metric) && isCalm && turn === null) {
+  if (isByClicks(metric) && isCalm && turned === '') {
     const steady = begun(say.story.steadyFigure[metric](value ?? 0))
     return about(`${steady} ${say.story.since(span)}${where}.`, 'chart')
   }
@@ -306,14 +298,38 @@ export function lead(facts: StoryFacts): StorySentence {
   return about(`${figure}, ${same}${turned || (isCalm ? '' : between)}${where}.`, 'chart')
 }
 
-/**
- * Whether a difference from the compared day has to be told, although the days beside both do not differ: a card shows it, and readers
- * would take "steady" for a mistake.
- */
+/** What lies between the two days: the farthest day, and the least and the most; empty where they are of other keywords than the figure. */
+function pathTexts(
+  facts: StoryFacts,
+  metric: MainMetric,
+  { turn, range }: NonNullable<ReturnType<typeof trendOfMetric>>,
+) {
+  const { say, span, own } = facts
+  const { now, before, value } = measure(facts, metric, own)
+  const shown = (figure: number | null): string => say.figure(figure, unitOf(metric))
+  if (span === null || shown(now) !== shown(value)) return { turned: '', between: '' }
+  const [most, low, high] = [turn?.on, range?.low, range?.high].map((day) =>
+    day === undefined ? null : figureOn(day.figures, metric),
+  )
+  const sign = turn?.way === 'up' ? 1 : -1
+  const isBeyond = most != null && [now, before].every((end) => (most - (end ?? 0)) * sign > 0)
+  return {
+    turned:
+      turn === null || !isBeyond
+        ? ''
+        : say.story.turned(turn.way, shown(most), say.dayBefore(turn.on.day, span.until)),
+    between:
+      low == null || high == null || shown(low) === shown(high)
+        ? ''
+        : say.story.between(shown(low), shown(high)),
+  }
+}
+
+/** Whether a difference has to be told although the days beside both ends do not differ: a card shows it, and "steady" would look wrong. */
 function isNoticed(facts: StoryFacts, metric: MainMetric, isNews: boolean): boolean {
   const { delta, before } = measure(facts, metric, facts.own)
   const change = Math.abs(delta ?? 0)
-  const isShown = change > 0 && (metric !== 'visibility' || change >= leastPoints)
+  const isShown = !isNothing(metric, change) && (metric !== 'visibility' || change >= leastPoints)
   return isNews || (isShown && Math.round((change * 100) / (before || change)) >= leastNoticed)
 }
 
@@ -367,6 +383,13 @@ const near = 0.1
 /** Sites that are named as those who passed. */
 const mostPassed = 2
 
+/** A figure as its digits are shown, so that equal ones are level. */
+export function asShown(metric: MainMetric, value: number | null): number {
+  return metric === 'visibility'
+    ? Math.round((value ?? 0) * 1000)
+    : Math.round(Number((value ?? 0).toPrecision(3)))
+}
+
 /** The place among the sites that are tracked for the same keywords, and who is first or passed; null where there are none. */
 function standing(facts: StoryFacts, metric: MainMetric) {
   const { own, say, named } = facts
@@ -375,10 +398,7 @@ function standing(facts: StoryFacts, metric: MainMetric) {
     ({ statuses }) =>
       statuses.length === own.length && statuses.every(({ series }) => keywords.has(series.keyword)),
   )
-  const shown = (value: number | null): number =>
-    metric === 'visibility'
-      ? Math.round((value ?? 0) * 1000)
-      : Math.round(Number((value ?? 0).toPrecision(3)))
+  const shown = (value: number | null): number => asShown(metric, value)
   /** Null where one of them has no figure. */
   const placeIn = (mine: number | null, theirs: readonly (number | null)[]): number | null =>
     mine === null || theirs.includes(null)
@@ -410,6 +430,8 @@ function standing(facts: StoryFacts, metric: MainMetric) {
       ? []
       : inOrder
           .filter((place) => isAhead('now', place) === isNow && isAhead('before', place) !== isNow)
+          // Readers see the figures of all keywords.
+          .filter((place) => (shown(values[place] ?? null) - shown(mineNow)) * (isNow ? 1 : -1) > 0)
           .map(text)
   const [first = 0] = inOrder
   return {
@@ -451,21 +473,6 @@ function placeText(facts: StoryFacts, metric: MainMetric): string {
     ],
     ', ',
   )
-}
-
-/** The place by visibility, where clicks lead and give another one. */
-function placeInVisibility(facts: StoryFacts): readonly string[] {
-  if (facts.own.length === 0 || leadMetricOf(facts) !== 'clicks') return []
-  const [byClicks, seen] = [standing(facts, 'clicks'), standing(facts, 'visibility')]
-  const words = facts.say.story
-  return seen === null || byClicks === null || seen.now === byClicks.now
-    ? []
-    : [
-        words.byVisibility(
-          facts.named(facts.target?.label ?? ''),
-          `${words.place(seen.now)} ${words.ofSites(seen.sites)}`,
-        ),
-      ]
 }
 
 /** The keywords that all of these were checked for on both days; the same lists where that is all. */

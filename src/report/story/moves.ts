@@ -192,15 +192,17 @@ export function why(facts: StoryFacts, all: readonly StoryMove[]): readonly Stor
 /** How many keywords won and lost, and how many clicks: what the change of the figure is made of. */
 function partsText(facts: StoryFacts, all: readonly StoryMove[], isDown: boolean): string | null {
   if (facts.metric === 'cited' || all.length < leastKeywords) return null
-  const parts = [true, false].flatMap((isUp) => {
-    const those = all.filter(({ way }) => isRise(way) === isUp)
+  const isByClicks = leadMetricOf(facts) === 'clicks'
+  const parts = (isDown ? [false, true] : [true, false]).flatMap((isUp) => {
+    const those = all.filter((one) =>
+      isByClicks ? one.worth * (isUp ? 1 : -1) > 0 : isRise(one.way) === isUp,
+    )
     const sum = Math.abs(those.reduce((sum, { worth }) => sum + worth, 0))
-    return those.length === 0
+    return those.length === 0 || (isByClicks && sum < 0.5)
       ? []
-      : { isUp, keywords: those.length, clicks: facts.metric === 'clicks' ? sum : null }
+      : { isUp, keywords: those.length, clicks: isByClicks ? sum : null }
   })
-  const [one, other = null] = isDown ? parts.toReversed() : parts
-  return one === undefined ? null : facts.say.story.parts(one, other)
+  return joined(parts.map((one, place) => facts.say.story.part(one, place === 0)))
 }
 
 /** A keyword with its ranks in each market, and the clicks of all of them. */

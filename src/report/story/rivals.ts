@@ -15,7 +15,7 @@ import {
   type StorySentence,
   trendOfMetric,
 } from './facts.ts'
-import { leadMetricOf } from './lead.ts'
+import { asShown, leadMetricOf } from './lead.ts'
 
 /** Of the clicks: smaller changes of a site are no news. */
 const leastShare = 0.01
@@ -105,17 +105,15 @@ export function holder({
       counts.set(site, { appearances: appearances + 1, clicks: clicks + rateOf(curve, rank) })
     }
   }
-  const [most] = [...counts].toSorted(([, one], [, other]) => other.clicks - one.clicks)
+  const [most] = [...counts].toSorted(
+    ([, one], [, other]) => other.appearances - one.appearances || other.clicks - one.clicks,
+  )
   const name = most === undefined ? undefined : sites[most[0]]
   return most === undefined || name === undefined
     ? []
     : [
         {
-          text: say.story.holder(
-            facts.rivals.length === 0 ? named(name) : say.story.notTracked(named(name)),
-            most[1].appearances,
-            pages.length,
-          ),
+          text: say.story.holder(named(name), most[1].appearances, pages.length),
           opens: rivals,
         },
       ]
@@ -172,12 +170,19 @@ export function standSentences(
       ? []
       : [
           {
-            text: say.story.leads(best.name, best.value > mine, say.story.leading[metric](best.value)),
+            text: say.story.leads(
+              best.name,
+              asShown(metric, best.value) > asShown(metric, mine),
+              say.story.leading[metric](best.value),
+            ),
             opens: rivals,
           },
         ]
   if (metric === 'cited') return leading
-  const isAlone = facts.rivals.length === 0 && !told.some(({ opens }) => opens.to === 'rivals')
+  const isAlone =
+    !facts.history.targets.some(({ own }, place) => !own && place !== facts.place) &&
+    facts.rivals.length === 0 &&
+    !told.some(({ opens }) => opens.to === 'rivals')
   const others = isAlone ? holder(facts) : []
   const alone = isAlone ? say.story.noRivals : ''
   const against = [...leading, ...others.map(({ text, opens }) => ({ text: `${alone} ${text}`, opens }))]

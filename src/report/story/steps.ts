@@ -294,7 +294,8 @@ function apart(one: string, other: string, named: StoryFacts['named']): [string,
 const mostNamed = 3
 
 /** What is told where there is nothing to do. */
-export function nothingToDo({ own, kind, metric, say, named }: StoryFacts): string {
+export function nothingToDo({ own, target, kind, metric, say, named }: StoryFacts): string {
+  if (target?.own !== true) return say.story.nothing.notOwn
   const { observed, ranked } = checkedOf(own)
   if (observed === 0) return say.story.nothing.notChecked
   if (metric === 'cited') return say.story.nothing.ofAnswers

@@ -97,31 +97,24 @@ export function trendOf<Day extends LevelOfDay>(
     isSwing: !isMoved && !isMore(delta),
     /** What the difference of the two ends is beside the usual swing of the figure. */
     size: isMore(delta) ? ('news' as const) : usual === null ? ('unknown' as const) : ('usual' as const),
-    /** The last day or the first one is the reason why the two ends differ and the days beside them do not. */
-    odd: !isLong || isMoved ? null : oddEnd(levels, { start, end, delta }),
+    /** How much of the difference came about on the last day alone, if the days before it show less than half; null for less, and if it moved. */
+    last: !isLong || isMoved ? null : onLast(),
     turn: isTold ? turn : null,
-    /** The days with the least and the most. */
-    range: { low: farthest(days, -1), high: farthest(days, 1) },
+    /** The days with the least and the most; null where there are none between the two ends. */
+    range: levels.length < 3 ? null : { low: farthest(days, -1), high: farthest(days, 1) },
+  }
+
+  function onLast() {
+    const [last = 0, dayBefore = 0] = levels.slice(-2).toReversed()
+    const isNextDay = all.slice(-2).every(({ level }) => level !== null)
+    if (delta === 0 || !isNextDay || ((last - end) * 2) / delta < 1) return null
+    return (last - dayBefore) / delta >= leastAll ? ('all' as const) : ('most' as const)
   }
 }
 
 /** The first of the days with the most, or with the least. */
 function farthest<Day extends LevelOfDay & { readonly level: number }>(days: readonly Day[], sign: 1 | -1) {
-  return days.toSorted((a, b) => sign * (b.level - a.level))[0]
-}
-
-/** The end that makes at least half of a difference, and the larger part of it; `all on the last` where the day before showed nothing of it. */
-function oddEnd(
-  levels: readonly number[],
-  { start, end, delta }: { readonly start: number; readonly end: number; readonly delta: number },
-) {
-  const [first, last] = [start - (levels[0] ?? 0), (levels.at(-1) ?? 0) - end].map(
-    (part) => part * Math.sign(delta),
-  ) as [number, number]
-  if (delta === 0 || Math.max(first, last) * 2 < Math.abs(delta)) return null
-  if (last < first) return 'first' as const
-  const step = (levels.at(-1) ?? 0) - (levels.at(-2) ?? 0)
-  return step / delta >= leastAll ? ('all on the last' as const) : ('last' as const)
+  return days.toSorted((a, b) => sign * (b.level - a.level))[0] as Day
 }
 
 /** How far a figure was above or below both ends, without days that stand alone; and the day that was farthest in the same way. */
@@ -138,9 +131,7 @@ function turnOf<Day extends LevelOfDay & { readonly level: number }>(
     const size = Math.max(above, below)
     if (size > (most?.size ?? 0)) most = { size, way: above > below ? 'up' : 'down' }
   }
-  return most === null
-    ? null
-    : { ...most, on: farthest(days.slice(1, -1), most.way === 'up' ? 1 : -1) as Day }
+  return most === null ? null : { ...most, on: farthest(days.slice(1, -1), most.way === 'up' ? 1 : -1) }
 }
 
 function median(values: readonly number[]): number {

@@ -1079,12 +1079,12 @@ export const situations: readonly Situation[] = [
     'an odd first day before steady weeks',
     () => jobOf({ keywords: some(10, { own: turn(6, 2, 28), volume: 1000 }) }),
     [
-      'About 1,570 clicks a month, 1,060 more than on 1 March, but 1 March was unusually low.',
+      'About 1,570 clicks a month, 1,060 more than on 1 March, between 510 and 1,570 since.',
       '10 keywords won about 1,060 clicks. Biggest win: “keyword 1” 6 → 2, about 106 clicks.',
       'All 10 keywords are in the top 10, all in the top 3. No competitor is tracked.',
     ],
     [
-      'Etwa 1.570 Klicks im Monat, 1.060 mehr als am 1. März, doch der 1. März war ungewöhnlich schwach.',
+      'Etwa 1.570 Klicks im Monat, 1.060 mehr als am 1. März, seither zwischen 510 und 1.570.',
       '10 Keywords haben etwa 1.060 Klicks gewonnen. Größter Gewinn: „keyword 1“ 6 → 2, etwa 106 Klicks.',
       'Alle 10 Keywords in den Top 10, alle in den Top 3. Es wird kein Wettbewerber beobachtet.',
     ],
@@ -1176,8 +1176,9 @@ export const situations: readonly Situation[] = [
         }),
       }),
     [
-      'All 10 keywords are in the top 10, 10 more than on 1 March: from second to first of two sites, past rival.com (10).',
+      'All 10 keywords are in the top 10, 10 more than on 1 March: from second to first of two sites.',
       '10 keywords rose. Biggest win: “keyword 1” 14 → 1.',
+      'rival.com follows with 10 keywords in the top 10.',
     ],
   ],
   [

@@ -167,15 +167,15 @@ describe('what is steady', () => {
       string,
       readonly number[],
       boolean,
-      ReturnType<typeof of>['odd'],
+      ReturnType<typeof of>['last'],
       'up' | 'down' | null,
       ReturnType<typeof of>['size'],
     ]
   >([
     ['nothing', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, null, null, 'usual'],
     ['a steady decline', [0.2, 0.19, 0.18, 0.17, 0.16, 0.15], true, null, null, 'news'],
-    ['the last day alone', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.1], false, 'all on the last', null, 'news'],
-    ['the first day alone', [0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, 'first', null, 'news'],
+    ['the last day alone', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.1], false, 'all', null, 'news'],
+    ['the first day alone', [0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, null, null, 'news'],
     ['two days less than six: the ends', [0.2, 0.2, 0.2, 0.2, 0.1], true, null, null, 'news'],
     [
       'down and back',
@@ -200,7 +200,7 @@ describe('what is steady', () => {
       'most of a swing on the last day',
       [0.2, 0.22, 0.2, 0.22, 0.2, 0.21, 0.21, 0.24],
       false,
-      'last',
+      'most',
       null,
       'usual',
     ],
@@ -208,15 +208,15 @@ describe('what is steady', () => {
       'most of a swing after the first day',
       [0.24, 0.21, 0.2, 0.22, 0.2, 0.22, 0.2, 0.2],
       false,
-      'first',
+      null,
       null,
       'usual',
     ],
-  ])('%s', (_, all, isMoved, odd, turned, size) => {
+  ])('%s', (_, all, isMoved, last, turned, size) => {
     const trend = of(...all)
-    expect([trend.isMoved, trend.odd, trend.turn?.way ?? null, trend.size]).toEqual([
+    expect([trend.isMoved, trend.last, trend.turn?.way ?? null, trend.size]).toEqual([
       isMoved,
-      odd,
+      last,
       turned,
       size,
     ])
@@ -638,7 +638,7 @@ describe('sites outside the job', () => {
       ),
     ).toEqual([
       'None of the 6 keywords is in the top 30. None was on 1 March either.',
-      'gains.example, not tracked, has the most places: in the top 10 for 6 of 6 keywords.',
+      'Of all other sites, gains.example has the most places: in the top 10 for 6 of 6 keywords.',
     ])
   })
 })

@@ -267,7 +267,7 @@ const overview: Words['overview'] = {
     'Zu dieser Auswahl gibt es Diagramm, Zahlen und Listen, aber keine Sätze und keine nächsten Schritte.',
   toWhole: 'Zum ganzen Bericht',
   inShort: 'Auf einen Blick',
-  grey: 'Grau: nicht mehr als die übliche Schwankung.',
+  grey: 'Grau: nicht mehr als die übliche Schwankung, oder zu wenige Tage, um sie zu kennen.',
   checked: (observed, expected) => `${number(observed)} von ${counts.keywords(expected)} geprüft`,
   notCounted: (uncounted) => `${number(uncounted)} ohne Suchvolumen`,
   clicksMoreOrFewer: (clicks) =>

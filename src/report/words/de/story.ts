@@ -1,6 +1,5 @@
-import { capitalised, joined } from '../../../model/text.ts'
+import { capitalised } from '../../../model/text.ts'
 import type { Words } from '../en/index.ts'
-import type { MovedPart } from '../en/story.ts'
 import { spanWords } from '../formats.ts'
 import { clicks, counted, counts, formats, ofKeywords } from './figures.ts'
 
@@ -12,11 +11,13 @@ const places = (ranks: number) =>
   Math.abs(ranks) === 1 ? 'einen Platz' : `${number(Math.abs(ranks))} Plätze`
 const cardinals = 'zwei drei vier fünf sechs sieben acht neun zehn'.split(' ')
 const inTen = (some: number, keywords: number, ranked = 0) =>
-  some === 0
-    ? `Keines der ${counts.keywords(keywords)} in den Top 10${ranked === 0 ? '' : `, ${number(ranked)} dahinter`}`
-    : some === keywords && some > 2
-      ? `Alle ${counts.keywords(keywords)} in den Top 10`
-      : `${ofKeywords(some, keywords)} in den Top 10`
+  keywords === 1
+    ? `Das einzige Keyword ${some === 1 ? '' : 'nicht '}in den Top 10${some === 0 && ranked === 1 ? ', aber dahinter' : ''}`
+    : some === 0
+      ? `Keines der ${counts.keywords(keywords)} in den Top 10${ranked === 0 ? '' : `, ${number(ranked)} dahinter`}`
+      : some === keywords && some > 2
+        ? `Alle ${counts.keywords(keywords)} in den Top 10`
+        : `${ofKeywords(some, keywords)} in den Top 10`
 const aiAnswers = (some: number) => counted(some, 'KI-Antwort', 'KI-Antworten')
 const citing = (some: number, answers: number, of: string | null) =>
   some === 0
@@ -25,14 +26,7 @@ const citing = (some: number, answers: number, of: string | null) =>
 const more = (text: string, delta: number) => `${text} ${delta > 0 ? 'mehr' : 'weniger'}`
 const went = (before: number, now: number) => (now > before ? 'gestiegen' : 'gefallen')
 /** What is no noun begins small after a colon. */
-const inside = (text: string) => text.replace(/^(Etwa|Alle|Keines?|Es) /, (word) => word.toLowerCase())
-const wonOrLost = ({ isUp, clicks: sum }: MovedPart, has = '') =>
-  sum === null
-    ? joined([has && (has === 'hat' ? 'ist' : 'sind'), isUp ? 'gestiegen' : 'gefallen'], ' ')
-    : joined(
-        [has, `etwa ${has ? clicks(sum) : figure(sum, 'clicks a month')}`, isUp ? 'gewonnen' : 'verloren'],
-        ' ',
-      )
+const inside = (text: string) => text.replace(/^(Etwa|Alle|Keines?|Das) /, (word) => word.toLowerCase())
 const isAre = (some: number) => (some === 1 ? 'ist' : 'sind')
 const couldBe = (some: number, keywords: number) =>
   `${ofKeywords(some, keywords)} ${some === 1 ? 'konnte' : 'konnten'} nicht geprüft werden`
@@ -118,8 +112,6 @@ export const story: Words['story'] = {
     visibility: (share) => `Sichtbarkeit stabil bei ${percent(share)}`,
   },
   since,
-  oddFirst: (span, isMore) =>
-    `, doch der ${dayBefore(span.day, span.until)} war ungewöhnlich ${isMore ? 'schwach' : 'stark'}`,
   onLast: (isAll, isUsual) =>
     `, ${isAll ? 'alles' : 'das meiste'} davon am letzten Tag${isUsual ? ', aber im Rahmen der üblichen Schwankung' : ''}`,
   between: (low, high) => `, seither zwischen ${low} und ${high}`,
@@ -142,12 +134,16 @@ export const story: Words['story'] = {
   moreSites: (some) => `${number(some)} weiteren`,
   passedBy: (sites) => `überholt von ${sites}`,
   past: (sites) => `vorbei an ${sites}`,
-  byVisibility: (site, place) => `Nach Sichtbarkeit liegt ${site} auf ${place}.`,
   isFirst: (site) => `hinter ${site}`,
   verdict: (way, text) => `${way === 'better' ? 'Besser' : 'Schlechter'}: ${inside(text)}`,
 
-  parts: (one, other) =>
-    `${counts.keywords(one.keywords)} ${wonOrLost(one, one.keywords === 1 ? 'hat' : 'haben')}${other === null ? '' : `, ${number(other.keywords)} ${wonOrLost(other)}`}`,
+  part: ({ isUp, keywords, clicks: sum }, isFirst) => {
+    const [one, many] = sum === null ? ['ist', 'sind'] : ['hat', 'haben']
+    const begin = isFirst ? `${counts.keywords(keywords)} ${keywords === 1 ? one : many}` : number(keywords)
+    const about = sum === null ? '' : ` etwa ${isFirst ? clicks(sum) : figure(sum, 'clicks a month')}`
+    const verb = sum === null ? (isUp ? 'gestiegen' : 'gefallen') : isUp ? 'gewonnen' : 'verloren'
+    return `${begin}${about} ${verb}`
+  },
   against: (isUp, most, others, metric) => {
     const [way, other] = isUp ? ['gestiegen', 'gefallen'] : ['gefallen', 'gestiegen']
     return `Mehr Keywords sind ${way} als ${other} (${number(most)} und ${number(others)}), aber ${metric === 'clicks' ? 'die größeren' : 'die weiter oben'} sind ${other}`
@@ -180,7 +176,7 @@ export const story: Words['story'] = {
   },
   noRivals: 'Es wird kein Wettbewerber beobachtet.',
   holder: (site, some, keywords) =>
-    `Die meisten Plätze hat ${site}: mit ${ofKeywords(some, keywords)} in den Top 10.`,
+    `Von allen anderen Websites hat ${site} die meisten Plätze: mit ${ofKeywords(some, keywords)} in den Top 10.`,
   topRanks: (three, ten, keywords) =>
     `${inTen(ten, keywords)}${ten === 0 ? '' : `, ${three === 0 ? 'keines' : three === keywords && three > 2 ? 'alle' : number(three)} in den Top 3`}.`,
 
@@ -209,6 +205,7 @@ export const story: Words['story'] = {
     isChance ? `kann etwa ${clicks(value)} im Monat bringen` : `es geht um etwa ${clicks(value)} im Monat`,
   nothing: {
     notChecked: 'Es konnte nichts geprüft werden.',
+    notOwn: 'Nächste Schritte gibt es für eigene Websites.',
     ofAnswers: 'Nichts fällt auf: Keine KI-Antwort zitiert einen Wettbewerber, ohne Sie zu zitieren.',
     standsOut: (fell) =>
       `Kein Keyword sticht heraus: Kein Verlust, keine Chance und keine falsche Seite macht 1 % der Klicks aus.${fell < 2 ? '' : ` Beginnen Sie mit den größten der ${number(fell)} Verluste.`}`,

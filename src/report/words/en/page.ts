@@ -284,7 +284,7 @@ const overview = {
   untold: 'For this selection there are chart, figures and lists, but no sentences and no next steps.',
   toWhole: 'Back to the whole report',
   inShort: 'In short',
-  grey: 'Grey: no more than the usual swing.',
+  grey: 'Grey: no more than the usual swing, or too few days to know it.',
   checked: (observed: number, expected: number) =>
     `${number(observed)} of ${counts.keywords(expected)} checked`,
   notCounted: (uncounted: number) => `${number(uncounted)} without a volume`,

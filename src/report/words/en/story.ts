@@ -14,11 +14,13 @@ const cardinals = 'two three four five six seven eight nine ten'.split(' ')
 const you = (of: string | null) => of ?? 'you'
 const isAre = (some: number) => (some === 1 ? 'is' : 'are')
 const inTen = (some: number, keywords: number, ranked = 0) =>
-  some === 0
-    ? `none of the ${counts.keywords(keywords)} is in the top 10${ranked === 0 ? '' : `, ${number(ranked)} ${ranked === 1 ? 'ranks' : 'rank'} below it`}`
-    : some === keywords && some > 2
-      ? `all ${counts.keywords(keywords)} are in the top 10`
-      : `${ofKeywords(some, keywords)} ${isAre(some)} in the top 10`
+  keywords === 1
+    ? `the only keyword is ${some === 1 ? '' : 'not '}in the top 10${some === 0 && ranked === 1 ? ', but ranks below it' : ''}`
+    : some === 0
+      ? `none of the ${counts.keywords(keywords)} is in the top 10${ranked === 0 ? '' : `, ${number(ranked)} ${ranked === 1 ? 'ranks' : 'rank'} below it`}`
+      : some === keywords && some > 2
+        ? `all ${counts.keywords(keywords)} are in the top 10`
+        : `${ofKeywords(some, keywords)} ${isAre(some)} in the top 10`
 const citing = (some: number, answers: number, of: string | null) =>
   some === 0
     ? `none of the ${number(answers)} AI answers cites ${you(of)}`
@@ -38,16 +40,6 @@ const more = {
   top_ten: many,
   cited: many,
 }
-
-/** Keywords that moved in one direction. */
-export interface MovedPart {
-  readonly isUp: boolean
-  readonly keywords: number
-  /** Clicks a month that they won or lost; null where they are not known. */
-  readonly clicks: number | null
-}
-const wonOrLost = ({ isUp, clicks: sum }: MovedPart, write: (clicks: number) => string) =>
-  sum === null ? (isUp ? 'rose' : 'fell') : `${isUp ? 'won' : 'lost'} about ${write(sum)}`
 
 /** What Search Console counted of some keywords. */
 export interface CountedSum {
@@ -144,9 +136,6 @@ export const story = {
     visibility: (share: number) => `Visibility steady at ${percent(share)}`,
   },
   since,
-  /** Of a change that the days beside the compared one do not show. */
-  oddFirst: (span: ComparedSpan, isMore: boolean) =>
-    `, but ${dayBefore(span.day, span.until)} was unusually ${isMore ? 'low' : 'high'}`,
   onLast: (isAll: boolean, isUsual: boolean) =>
     `, ${isAll ? 'all' : 'most'} of it on the last day${isUsual ? ' but within the usual swing' : ''}`,
   between: (low: string, high: string) => `, between ${low} and ${high} since`,
@@ -164,15 +153,21 @@ export const story = {
   moreSites: (some: number) => `${number(some)} more`,
   passedBy: (sites: string) => `passed by ${sites}`,
   past: (sites: string) => `past ${sites}`,
-  byVisibility: (site: string, place: string) => `By visibility, ${site} is ${place}.`,
   isFirst: (site: string) => `behind ${site}`,
   /** Of few keywords: how they did in all, before each of them. */
   verdict: (way: 'better' | 'worse', text: string) =>
     `${way === 'better' ? 'Better' : 'Worse'}: ${lower(text)}`,
 
-  /** How many won and lost, or rose and fell where no clicks are known: what a figure changed by, in two parts. */
-  parts: (one: MovedPart, other: MovedPart | null) =>
-    `${counts.keywords(one.keywords)} ${wonOrLost(one, clicks)}${other === null ? '' : `, ${number(other.keywords)} ${wonOrLost(other, (sum) => figure(sum, 'clicks a month'))}`}`,
+  /** How many won or lost so many clicks, or rose or fell where clicks are not known; the second one is short. */
+  part: (
+    part: { readonly isUp: boolean; readonly keywords: number; readonly clicks: number | null },
+    isFirst: boolean,
+  ) => {
+    const { isUp, keywords, clicks: sum } = part
+    const about = sum === null ? '' : ` about ${isFirst ? clicks(sum) : figure(sum, 'clicks a month')}`
+    const verb = sum === null ? (isUp ? 'rose' : 'fell') : isUp ? 'won' : 'lost'
+    return `${isFirst ? counts.keywords(keywords) : number(keywords)} ${verb}${about}`
+  },
   /** That most keywords went another way than the figure. */
   against: (isUp: boolean, most: number, others: number, metric: string) => {
     const [way, other] = isUp ? ['rose', 'fell'] : ['fell', 'rose']
@@ -194,7 +189,7 @@ export const story = {
       `${rose(before, now)} from about ${figure(before, 'clicks a month')} to ${clicks(now)} a month`,
     visibility: (before: number, now: number) => `${shareOf(before, now)} visibility`,
     top_ten: (before: number, now: number) =>
-      `went from ${number(before)} to ${number(now)} keywords in the top 10`,
+      `went from ${number(before)} to ${counts.keywords(now)} in the top 10`,
     cited: (before: number, now: number) =>
       `went from ${number(before)} to ${number(now)} AI answers that cite it`,
   },
@@ -212,7 +207,7 @@ export const story = {
   noRivals: 'No competitor is tracked.',
   /** The site with the most of the first ten results where none of the tracked sites ranks, or none is tracked. */
   holder: (site: string, some: number, keywords: number) =>
-    `${site} has the most places: in the top 10 for ${ofKeywords(some, keywords)}.`,
+    `Of all other sites, ${site} has the most places: in the top 10 for ${ofKeywords(some, keywords)}.`,
   topRanks: (three: number, ten: number, keywords: number) =>
     `${capitalised(inTen(ten, keywords))}${ten === 0 ? '' : `, ${three === 0 ? 'none' : three === keywords && three > 2 ? 'all' : number(three)} in the top 3`}.`,
 
@@ -243,6 +238,7 @@ export const story = {
     isChance ? `could bring about ${clicks(value)} a month` : `about ${clicks(value)} a month at stake`,
   nothing: {
     notChecked: 'Nothing could be checked.',
+    notOwn: 'Next steps are told for your own targets.',
     ofAnswers: 'Nothing stands out: no AI answer cites a competitor without citing you.',
     standsOut: (fell: number) =>
       `No keyword stands out: no fall, chance or wrong page is worth 1% of the clicks.${fell < 2 ? '' : ` Start with the largest of the ${number(fell)} falls.`}`,
