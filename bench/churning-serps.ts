@@ -1,5 +1,5 @@
 import { billableOperation } from '../src/catalog/index.ts'
-import { seeded } from '../src/sandbox/world/hash.ts'
+import { hashText } from '../src/sandbox/world/hash.ts'
 import { createWorld } from '../src/sandbox/world/world.ts'
 
 /** The body of an answer to a query on a day, with so many results. */
@@ -58,12 +58,12 @@ export function instantOf(day: number): number {
 }
 
 function onDay<T extends Item>(item: T, day: number): T {
-  const age = (days: number, salt: number) => Math.floor((day + (seeded.hash(item.link, salt) % days)) / days)
+  const age = (days: number, salt: number) => Math.floor((day + (hashText(item.link, salt) % days)) / days)
   const [page, title, snippet] = [age(newPageDays, 1), age(newTitleDays, 2), age(newSnippetDays, 3)]
-  const sentence = sentences[seeded.hash(`${page} ${snippet}`, seeded.hash(item.link)) % sentences.length]
+  const sentence = sentences[hashText(`${page} ${snippet}`, hashText(item.link)) % sentences.length]
   return {
     ...item,
-    link: page === 0 ? item.link : `${item.link}-${(seeded.hash(item.link, page) % 1e6) + 1}`,
+    link: page === 0 ? item.link : `${item.link}-${(hashText(item.link, page) % 1e6) + 1}`,
     title: `${item.title}${page + title === 0 ? '' : ` (${page}.${title})`}`,
     snippet: `${item.snippet} ${sentence}, as of ${page}.${snippet}.`,
   }

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openAccount } from '../../src/sandbox/account.ts'
 import { slidingWindows } from '../../src/sandbox/state.ts'
-import { seeded } from '../../src/sandbox/world/hash.ts'
+import { mix, unit } from '../../src/sandbox/world/hash.ts'
 import type { Judged, Judging } from './judging.ts'
 
 /**
@@ -19,7 +19,7 @@ let judged: Judged = { passed, refused, seconds: 0 }
 
 const server = createServer(async (request, response) => {
   const call = calls++
-  if (wayMs > 0) await sleep(wayMs * seeded.unit(seeded.mix(1, call)))
+  if (wayMs > 0) await sleep(wayMs * unit(mix(1, call)))
   const now = performance.now()
   if (!windows.admit(now, limits)) {
     refused += 1
@@ -32,7 +32,7 @@ const server = createServer(async (request, response) => {
   // Lookups use up the limit, too; the last one, when everything is collected, waits for the last answer.
   judged = { passed, refused, seconds: (now - begun) / 1000 }
   const [least, most] = latencyMs
-  await sleep(least + (most - least) * seeded.unit(seeded.mix(2, call)))
+  await sleep(least + (most - least) * unit(mix(2, call)))
   // One list for all queries would be suspect.
   const link = `https://acme.example/desks/${call}`
   answer(response, 200, { organic_results: [{ ...result, link }], search_parameters: {} })

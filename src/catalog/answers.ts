@@ -570,7 +570,7 @@ export function durationSeconds(duration: string | null): number | null {
 }
 
 /** Parts of a body as the service sent them; null where a part is missing, or is something else. */
-export const sent = {
+export const readPart = {
   fields: asFields,
   text,
   number,

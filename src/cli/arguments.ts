@@ -261,14 +261,14 @@ export async function syncFirst(
   terminal: Terminal,
 ): Promise<void> {
   if (flags.sync !== true) return
-  const { sharedQueue } = await import('../machines/queue.ts')
+  const { keptAnswers, sharedQueue } = await import('../machines/queue.ts')
   const url = sharedQueue.needed(flags)
   const database = databaseFile.path(flags)
   databaseFile.makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)
   using lock = turns.wait([databaseLock(database)], undefined, notice)
   await lock.acquire()
-  await sharedQueue.sync({ url, database, ownKey: ownKeyHash(flags), ...sharedQueue.keptAnswers, notice })
+  await sharedQueue.sync({ url, database, ownKey: ownKeyHash(flags), ...keptAnswers, notice })
 }
 
 /** Formats as they are typed, and what follows from them. */

@@ -1,6 +1,6 @@
 import type { ApiClient, FinishedCall } from '../api/client.ts'
 import { decideRetry, headerText, httpDate, retryPolicy } from '../api/retry.ts'
-import { sent } from '../catalog/answers.ts'
+import { readPart } from '../catalog/answers.ts'
 import { usage } from '../catalog/index.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
@@ -162,7 +162,7 @@ export function keyExpiry({ keyExpires }: Pick<Account, 'keyExpires'>): number |
  * from a fraction.
  */
 export function parseUsage(body: Buffer): Account | null {
-  const record = sent.fields(sent.json(body))
+  const record = readPart.fields(readPart.json(body))
   if (record === null) return null
   const unread: Record<string, string> = {}
   const read = <T>(name: string, value: unknown, reader: (value: unknown) => T | null): T | null => {
@@ -170,9 +170,9 @@ export function parseUsage(body: Buffer): Account | null {
     if (known === null && value !== null && value !== undefined) unread[name] = asJson(value)
     return known
   }
-  const limit = read('rate_limit', record.rate_limit, sent.fields) ?? {}
-  const key = read('api_key', record.api_key, sent.fields) ?? {}
-  const quotas = read('api_key.quotas', key.quotas, sent.fields) ?? {}
+  const limit = read('rate_limit', record.rate_limit, readPart.fields) ?? {}
+  const key = read('api_key', record.api_key, readPart.fields) ?? {}
+  const quotas = read('api_key.quotas', key.quotas, readPart.fields) ?? {}
   const quota = (period: keyof Account['quotas']): number | null =>
     read(`api_key.quotas.${period}`, quotas[period], wholeCalls)
   return {
@@ -182,8 +182,8 @@ export function parseUsage(body: Buffer): Account | null {
       perSecond: read('rate_limit.per_second', limit.per_second, allowed),
       perMinute: read('rate_limit.per_minute', limit.per_minute, allowed),
     },
-    keyActive: sent.boolean(key.active),
-    keyExpires: sent.text(key.expires),
+    keyActive: readPart.boolean(key.active),
+    keyExpires: readPart.text(key.expires),
     quotas: {
       total: quota('total'),
       daily: quota('daily'),
@@ -203,7 +203,7 @@ function asJson(value: unknown): string {
 
 /** The whole part, rounded down, of a number within the exact range. */
 function whole(value: unknown): number | null {
-  const read = sent.number(value)
+  const read = readPart.number(value)
   const floor = read === null ? Number.NaN : Math.floor(read)
   // `+ 0` turns -0 into 0.
   return Number.isSafeInteger(floor) ? floor + 0 : null
@@ -216,7 +216,7 @@ function wholeCalls(value: unknown): number | null {
 
 /** Whole calls of a window: less than one is one, and nothing is nothing. */
 function allowed(value: unknown): number | null {
-  const limit = sent.number(value)
+  const limit = readPart.number(value)
   if (limit === null || limit <= 0) return limit === null ? null : 0
   return Math.max(Math.floor(limit), 1)
 }

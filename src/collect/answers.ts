@@ -1,4 +1,4 @@
-import { bodies, normaliserVersion, sent } from '../catalog/answers.ts'
+import { bodies, normaliserVersion, readPart } from '../catalog/answers.ts'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import type { Outcome } from '../model/call.ts'
@@ -267,8 +267,8 @@ export function echoMismatch(
   asked: RequestedPage,
   { searchParameters, currentPage }: Pick<AnswerFacts, 'searchParameters' | 'currentPage'>,
 ): EchoMismatch | null {
-  const echo = sent.fields(searchParameters) ?? {}
-  const number = sent.integer(echo.num)
+  const echo = readPart.fields(searchParameters) ?? {}
+  const number = readPart.integer(echo.num)
   const pages = pagesMeant(operation, asked, number)
   const found = {
     q: textDifference(asked.text, echo.q, (one, other) => folded(one) === folded(other)),
@@ -276,7 +276,7 @@ export function echoMismatch(
     cc: textDifference(asked.params.cc, echo.cc, sameCode),
     hl: textDifference(asked.params.hl, echo.hl, sameLanguage),
     num: numDifference(operation, asked, number),
-    page: pageDifference(asked.page, sent.integer(echo.page), pages),
+    page: pageDifference(asked.page, readPart.integer(echo.page), pages),
     'pagination.current': pageDifference(asked.page, currentPage, pages),
   }
   const differences = Object.entries(found).filter((one): one is [string, Difference] => one[1] !== null)

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { ApiClient, FinishedCall } from '../api/client.ts'
 import { nextStepAfter } from '../api/outcomes.ts'
 import { decideRetry } from '../api/retry.ts'
-import { bodies, sent } from '../catalog/answers.ts'
+import { bodies, readPart } from '../catalog/answers.ts'
 import { billableOperation, jobsPoll } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import type { CreditBudget } from '../ledger/budget.ts'
@@ -244,11 +244,11 @@ export function jobIdOf(
   body: Buffer,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | null {
-  const fields = sent.fields(sent.json(exactNumbers(body)))
+  const fields = readPart.fields(readPart.json(exactNumbers(body)))
   const places = fields === null ? [] : [fields, ...bodies.wrappedFields(fields)]
   for (const place of places)
     for (const name of idNames) {
-      const id = sent.text(place[name])
+      const id = readPart.text(place[name])
       if (id !== null) return id
     }
   for (const name of idHeaders) {
@@ -266,13 +266,13 @@ function exactNumbers(body: Buffer): Buffer {
 
 /** The state of a job by the answer to a poll, for an operation whose answers have that shape. */
 export function jobStateOf(body: Buffer, response: BillableOperation['response']): AsyncJobState {
-  const fields = sent.fields(sent.json(body))
+  const fields = readPart.fields(readPart.json(body))
   if (fields === null) return 'running'
   const results = bodies.holderOf(fields, response.items)?.[response.items]
   // An empty object may mean that the results are not ready yet.
   if (Array.isArray(results) || (bodies.listedItems(results, response)?.length ?? 0) > 0) return 'completed'
   for (const place of [fields, ...bodies.wrappedFields(fields)]) {
-    const status = sent.text(place.status) ?? sent.text(place.state)
+    const status = readPart.text(place.status) ?? readPart.text(place.state)
     if (status !== null && completedWords.test(status)) return 'completed'
     if (status !== null && failedWords.test(status)) return 'failed'
   }

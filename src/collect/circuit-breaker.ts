@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api/client.ts'
-import { sent } from '../catalog/answers.ts'
+import { readPart } from '../catalog/answers.ts'
 import { billableOperation, stats } from '../catalog/index.ts'
 import { isUseless, type Outcome, type Settlement, uselessInRow } from '../model/call.ts'
 import type { Task } from '../model/run.ts'
@@ -330,7 +330,7 @@ export function watchEngines({
 
 function saysDown(body: Buffer): boolean {
   try {
-    return sent.fields(JSON.parse(body.toString('utf8')))?.health === 'down'
+    return readPart.fields(JSON.parse(body.toString('utf8')))?.health === 'down'
   } catch {
     return false
   }

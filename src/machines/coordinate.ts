@@ -14,7 +14,7 @@ import { collectOnMachines, finishOnMachines } from './coordinator.ts'
 import { databaseClock, syncClock } from './database-clock.ts'
 import { CoordinationLost, JournalAbandoned, JournalUnreachable } from './journal.ts'
 import type { SharedJournal } from './postgres/open.ts'
-import { sharedQueue } from './queue.ts'
+import { coldRequests, processName, sharedQueue } from './queue.ts'
 import { sharedLimiter } from './shared-limiter.ts'
 import { type SyncResult, syncAll } from './sync.ts'
 import { abandonWhenSilent, whenReachable } from './waiting.ts'
@@ -69,11 +69,11 @@ export async function openWithMachines({
     keyHash: hash,
     clock,
     concurrency: lookupsAtOnce,
-    coldRequests: sharedQueue.coldRequests,
+    coldRequests,
     signal: life.signal,
     onError: (error) => turn.notify(`The queue refuses a send time (${error})`),
   })
-  const coordinator = { id: randomUUID(), name: sharedQueue.processName(), leaseMs }
+  const coordinator = { id: randomUUID(), name: processName(), leaseMs }
   const { baseUrl } = service
   const serviceWith = (serviceDelays: ServiceDelays) =>
     apiClient({ baseUrl, http, rateLimiter: limiter, store, clock, keyHash: hash, serviceDelays })

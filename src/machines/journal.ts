@@ -49,7 +49,6 @@ export class RekeyRefused extends Error {
   }
 }
 
-/** A chunk that waits for credits. */
 /** Thrown where the queue is drained: nothing more is released to this coordinator. */
 export class QueueDrained extends Error {
   override readonly name = 'QueueDrained'

@@ -24,12 +24,12 @@ function neededQueue(options: CommandOptions): string {
 }
 
 /** Who this process is, for people. */
-function processName(): string {
+export function processName(): string {
   return `${hostname()}, process ${process.pid}`
 }
 
 /** The first requests of a process, which open connections. */
-const coldRequests = 16
+export const coldRequests = 16
 
 /** Does one thing with a journal that is there. Where it cannot be reached, nothing happens. */
 async function queueWork<T>(url: string, work: (journal: SharedJournal) => Promise<T>): Promise<T> {
@@ -135,7 +135,7 @@ async function withoutPatience<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** For how long answers are kept, and readers waited for, where nothing else is said. */
-const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
+export const keptAnswers = { keepMs: 90 * dayMs, forgetAfterMs: 30 * dayMs }
 
 /** Brings the journal into a database, and drops from it what is old and all its readers have. */
 async function syncDatabase(
@@ -206,13 +206,10 @@ async function readJournal(
 /** The queue that machines share, as commands and coordinators use it. */
 export const sharedQueue = {
   needed: neededQueue,
-  processName,
-  coldRequests,
   work: queueWork,
   migrate: migrateQueue,
   rekey: rekeyJobs,
   reachable: reachableJournal,
-  keptAnswers,
   sync: syncDatabase,
   read: readJournal,
 }

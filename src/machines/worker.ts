@@ -20,7 +20,7 @@ import { type DatabaseClock, databaseClock, syncClock } from './database-clock.t
 import { type ChunkEnd, type ChunkLease, JournalUnreachable } from './journal.ts'
 import type { LeasedChunk } from './postgres/chunks.ts'
 import { openJournal, type SharedJournal } from './postgres/open.ts'
-import { sharedQueue } from './queue.ts'
+import { coldRequests, processName } from './queue.ts'
 import { type SharedLimiter, sharedLimiter } from './shared-limiter.ts'
 import { abandonWhenSilent, whenReachable } from './waiting.ts'
 
@@ -119,7 +119,7 @@ export async function runWorker(
       keyHash: hash,
       clock,
       concurrency: settings.concurrency,
-      coldRequests: sharedQueue.coldRequests,
+      coldRequests,
       signal: life.signal,
       onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
     })
@@ -143,7 +143,7 @@ export async function runWorker(
       serviceFor,
       keyHash: hash,
       random: Math.random,
-      name: sharedQueue.processName(),
+      name: processName(),
       version,
       openMemory: openScratchStore,
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { normaliserVersion, sent } from '../catalog/answers.ts'
+import { normaliserVersion, readPart } from '../catalog/answers.ts'
 import { parseStored } from '../collect/answers.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Task } from '../model/run.ts'
@@ -135,7 +135,7 @@ function readAll(
   const asked = { operation, text, params: JSON.parse(params) as Task['params'] }
   for (const { answerId, page, fetchedAt, body } of store.bodiesOf(queryId, which)) {
     // What is not a JSON object was never counted as an answer: it was damaged since.
-    const sound = body === null || sent.fields(sent.json(body)) === null ? null : body
+    const sound = body === null || readPart.fields(readPart.json(body)) === null ? null : body
     const parsed = sound === null ? null : parseStored({ ...asked, page }, sound, fetchedAt)
     if (parsed === null || ('reason' in parsed && parsed.isOurError === true)) {
       total.unreadable += 1

@@ -61,7 +61,7 @@ const messages: Readonly<Record<number, string>> = {
 }
 
 /** The documented error body of a status. */
-function errorReply(status: number, message = messages[status] ?? 'Error'): Reply {
+export function errorReply(status: number, message = messages[status] ?? 'Error'): Reply {
   return { status, body: { error: message } }
 }
 
@@ -195,11 +195,10 @@ function asked(
   return { style, query: String(query), params, page: typeof page === 'number' ? page : null, isAsync }
 }
 
-/** Requests that come to the sandbox, and how they are refused. */
+/** Requests that come to the sandbox. */
 export const requests = {
   readTarget,
   readBody,
   validate,
-  errorReply,
   router: createRouter,
 }

@@ -5,7 +5,14 @@ import { pipeline } from 'node:stream/promises'
 import { billableOperations, countryCodes } from '../catalog/index.ts'
 import type { BillableOperation, FreeOperation, Operation } from '../catalog/operation.ts'
 import { UsageError } from '../model/errors.ts'
-import { type CheckedRequest, type Reply, type RequestTarget, type Route, requests } from './http.ts'
+import {
+  type CheckedRequest,
+  errorReply,
+  type Reply,
+  type RequestTarget,
+  type Route,
+  requests,
+} from './http.ts'
 import type { ControlChange, Fault, SandboxOptions } from './options.ts'
 import { createState, type SandboxState } from './state.ts'
 
@@ -99,12 +106,12 @@ function admit(
   const { settings } = state.account
   const now = state.worldClock.now()
   const expired = settings.keyExpires !== null && Date.parse(settings.keyExpires) <= now
-  if (key !== state.key || !settings.keyActive || expired) return requests.errorReply(401)
+  if (key !== state.key || !settings.keyActive || expired) return errorReply(401)
   const overQuota = operation?.billable === true && state.account.isOverQuota(now)
   entry.accepted = !overQuota && state.windows.admit(entry.at, settings)
   if (entry.accepted) return null
   state.log.refuse(entry)
-  return requests.errorReply(401, rateMessage)
+  return errorReply(401, rateMessage)
 }
 
 /** The checked request, or the error of a check. */
@@ -115,8 +122,8 @@ function check(
   body: Buffer | null,
   contentType: string,
 ): { readonly operation: Operation; readonly asked: CheckedRequest } | Reply {
-  if (route === undefined) return requests.errorReply(404)
-  if (body === null) return requests.errorReply(413)
+  if (route === undefined) return errorReply(404)
+  if (body === null) return errorReply(413)
   const sent = paramsSent(route, target, body, contentType)
   if (typeof sent === 'string') return badRequest(sent)
   entry.params = sent
@@ -148,7 +155,7 @@ function begin(
 ): void {
   const { cost } = operation
   if (operation.billable && !state.account.reserve(cost)) {
-    send(response, entry, requests.errorReply(402))
+    send(response, entry, errorReply(402))
     return
   }
   const { delayMs, fault } = state.faults.next(operation, asked.query)
@@ -202,13 +209,13 @@ function otherQuestion(
 
 /** The answer of a free lookup; 404 for an operation that this table lacks. */
 function freeReply(state: SandboxState, operation: FreeOperation, asked: CheckedRequest): Reply {
-  return lookups[operation.name]?.(state, asked) ?? requests.errorReply(404)
+  return lookups[operation.name]?.(state, asked) ?? errorReply(404)
 }
 
 const lookups: Readonly<Record<string, (state: SandboxState, asked: CheckedRequest) => Reply>> = {
   usage: (state) => ({ status: 200, body: state.account.usage(state.worldClock.now()) }),
   stats: (state, { params }) =>
-    state.account.settings.statsEnabled ? statsReply(params, state.settings.stats) : requests.errorReply(403),
+    state.account.settings.statsEnabled ? statsReply(params, state.settings.stats) : errorReply(403),
   'finder.countries': (_, { query }) => ({ status: 200, body: findCountries(query) }),
   'finder.languages': (_, { query }) => ({ status: 200, body: findLanguages(query) }),
   'jobs.poll': pollReply,
@@ -216,7 +223,7 @@ const lookups: Readonly<Record<string, (state: SandboxState, asked: CheckedReque
 
 function pollReply(state: SandboxState, { params }: CheckedRequest): Reply {
   const job = state.jobs.poll(String(params.job_id))
-  if (job === undefined) return requests.errorReply(404)
+  if (job === undefined) return errorReply(404)
   return { status: job.status === 'failed' ? state.failedJobStatus : 200, body: job }
 }
 
@@ -233,7 +240,7 @@ function statsReply(
   const engine = typeof asked.engine === 'string' ? asked.engine : inPath
   if (path !== null && inPath === null) return badRequest('path must look like /v1/<engine>/<operation>')
   if (engine === null) return badRequest('engine or path is required')
-  if (!engines.has(engine)) return requests.errorReply(404)
+  if (!engines.has(engine)) return errorReply(404)
   if (inPath !== null && inPath !== engine) return badRequest('path does not belong to the engine')
   if (path !== null && !paths.has(path)) return badRequest('unknown path')
   return { status: 200, body: snapshot(engine, path, stats[engine] ?? {}) }
@@ -342,7 +349,7 @@ function fail(
   else release()
   const { status, headers } = fault
   const html = fault.html ? `<html><body><h1>${status}</h1></body></html>` : undefined
-  const text = fault.empty ? '' : (fault.body ?? html ?? JSON.stringify(requests.errorReply(status).body))
+  const text = fault.empty ? '' : (fault.body ?? html ?? JSON.stringify(errorReply(status).body))
   sendText(response, entry, status, text, { 'content-type': fault.html ? 'text/html' : json, ...headers })
 }
 
@@ -352,7 +359,7 @@ function refuse({ state, response, entry, release }: Call, why: 'rate' | 'key'):
     state.windows.withdraw(entry.at)
     state.log.refuse(entry)
   }
-  send(response, entry, requests.errorReply(401, why === 'rate' ? rateMessage : undefined))
+  send(response, entry, errorReply(401, why === 'rate' ? rateMessage : undefined))
 }
 
 function redirect({ response, entry, release }: Call, location: string): void {
@@ -422,10 +429,10 @@ async function serveControl(
   const { path, params } = requests.readTarget(request.url ?? '')
   const route = `${request.method} ${path.slice(controlPrefix.length)}`
   if (route === 'POST control')
-    return send(response, null, body === null ? requests.errorReply(413) : changed(state, body))
+    return send(response, null, body === null ? errorReply(413) : changed(state, body))
   if (route === 'GET ledger')
     return send(response, null, { status: 200, body: ledgerOf(state, 'summary' in params) })
-  send(response, null, requests.errorReply(404))
+  send(response, null, errorReply(404))
 }
 
 function changed(state: SandboxState, body: Buffer): Reply {
@@ -540,5 +547,5 @@ const rateMessage = 'Rate limit exceeded for the API key: quota monthly'
 
 /** 400 with the reason after the documented message. */
 function badRequest(reason: string): Reply {
-  return requests.errorReply(400, `Bad Request: ${reason}`)
+  return errorReply(400, `Bad Request: ${reason}`)
 }

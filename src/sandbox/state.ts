@@ -11,7 +11,7 @@ import type {
   Positions,
   SandboxOptions,
 } from './options.ts'
-import { seeded } from './world/hash.ts'
+import { hashText, mix, unit } from './world/hash.ts'
 import { createWorld } from './world/world.ts'
 
 /** The state of one sandbox. */
@@ -69,13 +69,13 @@ export function createState(options: SandboxOptions) {
 }
 
 function latencies(seed: string, settings: { readonly latencyMs: Latency }): () => number {
-  const salt = seeded.hash(`latencies of ${seed}`)
+  const salt = hashText(`latencies of ${seed}`)
   let calls = 0
   return () => {
     const { latencyMs } = settings
     if (typeof latencyMs === 'number') return latencyMs
     const [least, most] = latencyMs
-    return least + (most - least) * seeded.unit(seeded.mix(salt, calls++))
+    return least + (most - least) * unit(mix(salt, calls++))
   }
 }
 
@@ -120,7 +120,7 @@ function worldClock(now: () => number) {
 
 /** Tries rules in their order: delays add up, the first other fault decides. */
 function faultPlan(seed: string, initial: readonly FaultRule[]) {
-  const salt = seeded.hash(`faults of ${seed}`)
+  const salt = hashText(`faults of ${seed}`)
   const begin = (rule: FaultRule) => ({ rule, matched: 0, done: 0 })
   let plan = initial.map(begin)
   return {
@@ -138,7 +138,7 @@ function faultPlan(seed: string, initial: readonly FaultRule[]) {
       let delayMs = 0
       for (const [index, item] of plan.entries()) {
         if (!isMeant(item.rule, operation, query)) continue
-        const chance = seeded.unit(seeded.mix(seeded.mix(salt, index), item.matched++))
+        const chance = unit(mix(mix(salt, index), item.matched++))
         if (!isDue(item, chance)) continue
         item.done++
         if (!('latency' in item.rule.do)) return { delayMs, fault: item.rule.do }
@@ -191,7 +191,7 @@ function createJobs(seed: string, clock: () => number) {
   return {
     /** Queues a job; `onEnd` is called once, when the job ends. */
     accept(job: Pick<SandboxJob, 'endsAt' | 'end' | 'result' | 'onEnd'>): string {
-      const hash = seeded.mix(seeded.hash(seed), jobs.size)
+      const hash = mix(hashText(seed), jobs.size)
       const id = `job_${hash.toString(16).padStart(8, '0')}${jobs.size.toString(16).padStart(6, '0')}`
       const queued = { ...job, id, ended: false }
       jobs.set(id, queued)

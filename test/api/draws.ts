@@ -1,8 +1,8 @@
-import { seeded } from '../../src/sandbox/world/hash.ts'
+import { mix, unit } from '../../src/sandbox/world/hash.ts'
 import { seed } from '../support/seed.ts'
 
 /** Numbers from 0 up to 1, drawn at random but the same every time. */
 export function draws(): () => number {
   let drawn = 0
-  return () => seeded.unit(seeded.mix(seed, drawn++))
+  return () => unit(mix(seed, drawn++))
 }

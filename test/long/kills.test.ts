@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seeded } from '../../src/sandbox/world/hash.ts'
+import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
 import { faults } from '../support/judge.ts'
 import { commandOf, type KillJob, noonZone, stageOf, undisturbed } from '../support/kill-job.ts'
 import { type KilledRun, type Phase, phases, runAndKill } from '../support/killed-run.ts'
@@ -48,9 +48,9 @@ test.each(Object.keys(jobs))(
   async (name) => {
     const job = jobs[name] as KillJob
     const expected = await undisturbed(job)
-    const salt = seeded.hash(`${seed} ${name}`)
+    const salt = hashText(`${seed} ${name}`)
     let draws = 0
-    const random = (): number => seeded.unit(seeded.mix(salt, draws++))
+    const random = (): number => unit(mix(salt, draws++))
     for (let kills = 0; kills < killsOfAJob; ) {
       await using staged = await stageOf(job)
       const mostKills = Math.min(killsOfARun, killsOfAJob - kills)

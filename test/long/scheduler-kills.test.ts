@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { seeded } from '../../src/sandbox/world/hash.ts'
+import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
 import { isBillable } from '../support/judge.ts'
 import { often } from '../support/long.ts'
 import { type Started, type Workspace, workspace } from '../support/rankline.ts'
@@ -31,9 +31,9 @@ async function idle({ child }: Started): Promise<void> {
 test(`${kills} kills of a scheduler, with cron beside it: each slot has its run, and none has two`, async () => {
   await using sandbox = await startSandbox({ latencyMs: [5, 80] })
   await using place = await workspace(sandbox)
-  const salt = seeded.hash(`${seed} scheduler`)
+  const salt = hashText(`${seed} scheduler`)
   let draws = 0
-  const random = (): number => seeded.unit(seeded.mix(salt, draws++))
+  const random = (): number => unit(mix(salt, draws++))
 
   await newJob(place, 0)
   const began = performance.now()

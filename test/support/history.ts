@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { keyHash } from '../../src/run/config.ts'
-import { seeded } from '../../src/sandbox/world/hash.ts'
+import { hashText, mix, unit } from '../../src/sandbox/world/hash.ts'
 import { cutNetwork } from './cut-network.ts'
 import {
   endFaults,
@@ -88,10 +88,10 @@ function allEnds({ who, ends }: Member): readonly MemberEnd[] {
 
 /** A history of several machines in which much goes wrong. */
 export async function playHistory(seed: number): Promise<PlayedHistory> {
-  const salt = seeded.hash(`history ${seed}`)
+  const salt = hashText(`history ${seed}`)
   const leaseMs = shortestLeaseMs()
   let draws = 0
-  const random = (): number => seeded.unit(seeded.mix(salt, draws++))
+  const random = (): number => unit(mix(salt, draws++))
   const between = (low: number, high: number): number => Math.floor(low + random() * (high - low + 1))
   await using server = await testPostgres()
   const queue = await server.database()

@@ -1,4 +1,4 @@
-import { bodies, sent } from '../../src/catalog/answers.ts'
+import { bodies, readPart } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { groupedBy } from '../../src/model/text.ts'
 import type { Story } from './fault-run.ts'
@@ -79,7 +79,7 @@ function itemsOf({ operation, body }: TaskRow): readonly unknown[] | null {
   const { items } = billableOperation(operation).response
   if (body === null || items === null) return null
   try {
-    const fields = sent.fields(JSON.parse(body.toString('utf8')))
+    const fields = readPart.fields(JSON.parse(body.toString('utf8')))
     const list = fields === null ? null : bodies.holderOf(fields, items)?.[items]
     return Array.isArray(list) ? list : null
   } catch {
@@ -205,4 +205,4 @@ function rankOf(site: string, pages: readonly TaskRow[]): number | null {
 }
 
 const linksOf = (task: TaskRow): readonly string[] =>
-  (itemsOf(task) ?? []).flatMap((item) => sent.text(sent.fields(item)?.link) ?? [])
+  (itemsOf(task) ?? []).flatMap((item) => readPart.text(readPart.fields(item)?.link) ?? [])

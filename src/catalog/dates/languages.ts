@@ -205,7 +205,7 @@ export function plain(text: string): string {
 }
 
 /** Text for comparison: without case, accents and dots of abbreviations. */
-function fold(text: string): string {
+export function fold(text: string): string {
   const bare = plain(text).toLowerCase().normalize('NFD').replace(accents, '').normalize('NFC')
   return equivalents
     .reduce((rest, [sign, same]) => rest.replace(sign, same), bare)
@@ -466,5 +466,4 @@ export const dateLanguages = {
   age: ageOf,
   words: wordsOf,
   withoutTime,
-  fold,
 }

@@ -1,7 +1,7 @@
 import type { Precision } from '../../model/result.ts'
 import { memoized } from '../../model/text.ts'
 import { dayMs } from '../../model/time.ts'
-import { dateLanguages, plain, textLocaleOf } from './languages.ts'
+import { dateLanguages, fold, plain, textLocaleOf } from './languages.ts'
 
 /** Needed to read the dates in a text. */
 type DateContext = Parameters<typeof readDate>[1]
@@ -88,8 +88,7 @@ function pieceReader({ fetchedAt, language: code, country = null }: DateContext)
 
 /** A folded piece without the label before it and the marks after it. */
 function bare(piece: string): string {
-  return dateLanguages
-    .fold(piece)
+  return fold(piece)
     .replace(label, '')
     .replace(/[,;:…]+$/, '')
 }
@@ -503,7 +502,7 @@ function calendarWords(language: string) {
   const months = new Names()
   const weekdays = new Names()
   const longWeekdays = new Names()
-  const fillers = new Set(dateLanguages.words(language, 'fillers')?.map(dateLanguages.fold))
+  const fillers = new Set(dateLanguages.words(language, 'fillers')?.map(fold))
   const dayOrders = new Set<DayOrder>()
   for (const locale of locales) {
     for (let month = 1; month <= 12; month++)
@@ -552,7 +551,7 @@ function monthNames(locale: string, month: number, fillers: Set<string>): readon
     const format = new Intl.DateTimeFormat(locale, { ...form, timeZone: 'UTC' })
     const parts = format.formatToParts(Date.UTC(2025, month - 1, 4))
     const at = parts.findIndex(({ type }) => type === 'month')
-    const name = dateLanguages.fold(parts[at]?.value ?? '')
+    const name = fold(parts[at]?.value ?? '')
     // Months that are numbers, as in East Asia, are read by their signs.
     if (/\d/.test(name)) return []
     for (const word of parts.flatMap(({ type, value }) => (type === 'literal' ? wordsIn(value) : [])))
@@ -565,13 +564,13 @@ function monthNames(locale: string, month: number, fillers: Set<string>): readon
 }
 
 function wordsIn(text: string): readonly string[] {
-  return dateLanguages.fold(text).match(/[\p{L}\p{M}']+/gu) ?? []
+  return fold(text).match(/[\p{L}\p{M}']+/gu) ?? []
 }
 
 function weekdayName(locale: string, day: number, weekday: 'long' | 'short'): string {
   // The 5th of January 2025 was a Sunday.
   const date = Date.UTC(2025, 0, 5 + day)
-  return dateLanguages.fold(new Intl.DateTimeFormat(locale, { weekday, timeZone: 'UTC' }).format(date))
+  return fold(new Intl.DateTimeFormat(locale, { weekday, timeZone: 'UTC' }).format(date))
 }
 
 function dayOrderOf(locale: string): DayOrder {

@@ -1,4 +1,4 @@
-import { seeded } from './hash.ts'
+import { hashText, mix, pick, unit } from './hash.ts'
 
 /** The lists of results of a query; each has its own candidates. */
 export type Vertical = 'web' | 'news' | 'videos' | 'images'
@@ -25,14 +25,14 @@ function candidatesFor(
   tracked: readonly string[],
 ): readonly RankingCandidate[] {
   if (topic.barren) return []
-  const seed = seeded.hash(`${vertical}|${topic.phrase}|${topic.only ?? ''}`, salt)
+  const seed = hashText(`${vertical}|${topic.phrase}|${topic.only ?? ''}`, salt)
   const [least, more] = sizes[vertical]
   const size = topic.only === null ? least + (seed % more) : 12 + (seed % 40)
   const sites = sitesFor(topic, vertical, seed)
   const links = new Set<string>()
   const candidates: RankingCandidate[] = []
   const add = (site: Site, isTracked: boolean, visit: number) => {
-    const link = linkOf(site, topic, seeded.mix(seed, candidates.length), links)
+    const link = linkOf(site, topic, mix(seed, candidates.length), links)
     candidates.push(candidate(site, link, seed, visit, isTracked))
   }
   if (topic.only === null)
@@ -40,7 +40,7 @@ function candidatesFor(
   for (let index = 0; candidates.length < size; index++) {
     const first = index < sites.length
     // Further pages are of the same sites; sites at the front of the list have more of them.
-    const again = Math.floor(sites.length * seeded.unit(seeded.mix(seed, index)) ** 2)
+    const again = Math.floor(sites.length * unit(mix(seed, index)) ** 2)
     add(sites[first ? index : again] as Site, false, first ? 0 : 1)
   }
   return candidates
@@ -57,7 +57,7 @@ function candidatesOfMeaning(
   tracked: readonly string[],
 ): readonly RankingCandidate[] {
   const some = (of: Topic, share: number) =>
-    candidatesFor(of, 'web', salt, []).filter(({ hash }) => seeded.unit(seeded.mix(hash, 71)) < share)
+    candidatesFor(of, 'web', salt, []).filter(({ hash }) => unit(mix(hash, 71)) < share)
   const all = [
     ...candidatesFor(meaning, 'web', salt, tracked),
     ...some(topic, besideMeaning.own),
@@ -80,8 +80,8 @@ export type RankingCandidate = ReturnType<typeof candidate>
 
 /** Its `fit` is how well it fits the query on average: exponential, so that the best are far apart and the others close together. */
 function candidate(site: Site, link: string, seed: number, visit: number, tracked: boolean) {
-  const hash = seeded.hash(link, seed)
-  const chance = seeded.unit(seeded.mix(hash, 1))
+  const hash = hashText(link, seed)
+  const chance = unit(mix(hash, 1))
   const fit = tracked
     ? visit === 0
       ? 1.6 + 2.9 * chance
@@ -101,7 +101,7 @@ const paths: Readonly<Record<Flavour, readonly string[]>> = {
 }
 
 function linkOf(site: Site, topic: Topic, hash: number, links: Set<string>): string {
-  const path = seeded.pick(paths[site.flavour], hash).replace('{}', topic.slug)
+  const path = pick(paths[site.flavour], hash).replace('{}', topic.slug)
   const numbered = site.flavour === 'forum' || site.flavour === 'news' || site.flavour === 'video'
   let link = `https://${site.host}${path}${numbered ? `-${10_000 + (hash % 89_999)}` : ''}`
   for (let n = 2; links.has(link); n++) link = `https://${site.host}${path}-${n}`
@@ -124,9 +124,9 @@ function orderOn(
     readonly day: number
   },
 ): Uint16Array {
-  const engine = seeded.hash(view.engine)
-  const country = seeded.hash(view.country)
-  const narrowed = seeded.hash(view.narrowed)
+  const engine = hashText(view.engine)
+  const country = hashText(view.country)
+  const narrowed = hashText(view.narrowed)
   const scores = new Float64Array(candidates.length)
   const present: number[] = []
   candidates.forEach((candidate, index) => {
@@ -134,9 +134,9 @@ function orderOn(
     if (isAway(candidate, view.day)) return
     scores[index] =
       fit +
-      1.1 * (seeded.unit(seeded.mix(hash, engine)) - 0.5) +
-      0.8 * (seeded.unit(seeded.mix(hash, country)) - 0.5) +
-      0.4 * (seeded.unit(seeded.mix(hash, narrowed)) - 0.5) +
+      1.1 * (unit(mix(hash, engine)) - 0.5) +
+      0.8 * (unit(mix(hash, country)) - 0.5) +
+      0.4 * (unit(mix(hash, narrowed)) - 0.5) +
       drift(hash, view.day)
     present.push(index)
   })
@@ -146,15 +146,15 @@ function orderOn(
 
 function isAway({ hash, tracked }: RankingCandidate, day: number): boolean {
   const spell = Math.floor((day + (hash % 5)) / 5)
-  return seeded.unit(seeded.mix(seeded.mix(hash, 11), spell)) < (tracked ? 0.03 : 0.05)
+  return unit(mix(mix(hash, 11), spell)) < (tracked ? 0.03 : 0.05)
 }
 
 function drift(hash: number, day: number): number {
   return (
-    1.3 * wave(seeded.mix(hash, 21), day, 28) +
-    0.5 * wave(seeded.mix(hash, 22), day, 7) +
-    0.25 * wave(seeded.mix(hash, 23), day, 3) +
-    0.12 * (seeded.unit(seeded.mix(seeded.mix(hash, 24), day)) - 0.5)
+    1.3 * wave(mix(hash, 21), day, 28) +
+    0.5 * wave(mix(hash, 22), day, 7) +
+    0.25 * wave(mix(hash, 23), day, 3) +
+    0.12 * (unit(mix(mix(hash, 24), day)) - 0.5)
   )
 }
 
@@ -163,8 +163,8 @@ function wave(hash: number, day: number, period: number): number {
   const at = (day + (hash % period)) / period
   const knot = Math.floor(at)
   const share = at - knot
-  const from = seeded.unit(seeded.mix(hash, knot))
-  const to = seeded.unit(seeded.mix(hash, knot + 1))
+  const from = unit(mix(hash, knot))
+  const to = unit(mix(hash, knot + 1))
   return from + (to - from) * share * share * (3 - 2 * share) - 0.5
 }
 
@@ -214,7 +214,7 @@ function knownSite(line: string, flavour: Flavour): Site {
   const space = line.indexOf(' ')
   const host = line.slice(0, space)
   // Video hosts have most results of lists that they are in.
-  const strength = flavour === 'video' ? 1 : 0.3 + 0.6 * seeded.unit(seeded.hash(host))
+  const strength = flavour === 'video' ? 1 : 0.3 + 0.6 * unit(hashText(host))
   return { host, name: line.slice(space + 1), flavour, strength }
 }
 
@@ -225,15 +225,15 @@ const ownFlavours: readonly Flavour[] = ['shop', 'shop', 'review', 'guide', 'gui
 
 /** A small site for the words of one query; each `index` gives another site. */
 function ownSite(words: readonly string[], salt: number, index: number): Site {
-  const hash = seeded.mix(salt, index)
+  const hash = mix(salt, index)
   const plain = words.map((word) => word.replace(/[^a-z0-9]/g, '').slice(0, 14)).filter((word) => word !== '')
   const stem = plain.slice(0, 1 + (hash % 2)).join('') || `site${salt % 9973}`
-  const [lead, tail] = [seeded.pick(before, index), seeded.pick(after, seeded.mix(hash, 2))]
+  const [lead, tail] = [pick(before, index), pick(after, mix(hash, 2))]
   const label = index % 2 === 0 ? `${stem}${tail}` : `${lead}${stem}${index > 19 ? tail : ''}`
-  const host = `${hash % 3 === 0 ? '' : 'www.'}${label}.${seeded.pick(endings, seeded.mix(hash, 3))}`
+  const host = `${hash % 3 === 0 ? '' : 'www.'}${label}.${pick(endings, mix(hash, 3))}`
   return {
-    ...siteOf(host, seeded.pick(ownFlavours, seeded.mix(hash, 4))),
-    strength: 0.4 * seeded.unit(seeded.mix(hash, 5)),
+    ...siteOf(host, pick(ownFlavours, mix(hash, 4))),
+    strength: 0.4 * unit(mix(hash, 5)),
   }
 }
 

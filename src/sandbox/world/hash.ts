@@ -1,22 +1,22 @@
 /** A 32-bit hash of a text and a salt; fast, not secure. */
-function hashText(text: string, salt = 0): number {
+export function hashText(text: string, salt = 0): number {
   let hash = 0x811c9dc5 ^ salt
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return finish(hash)
 }
 
 /** A 32-bit hash of two numbers. */
-function mix(a: number, b: number): number {
+export function mix(a: number, b: number): number {
   return finish(a ^ Math.imul(b + 0x9e3779b9, 0x85ebca6b))
 }
 
 /** The number as a fraction from 0 to less than 1. */
-function unit(hash: number): number {
+export function unit(hash: number): number {
   return (hash >>> 0) / 0x1_0000_0000
 }
 
 /** The entry of a list by the number. */
-function pick<T>(list: readonly T[], hash: number): T {
+export function pick<T>(list: readonly T[], hash: number): T {
   return list[(hash >>> 0) % list.length] as T
 }
 
@@ -25,12 +25,4 @@ function finish(value: number): number {
   hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d)
   hash = Math.imul(hash ^ (hash >>> 15), 0x846ca68b)
   return (hash ^ (hash >>> 16)) >>> 0
-}
-
-/** Numbers that follow from a seed. */
-export const seeded = {
-  hash: hashText,
-  mix,
-  unit,
-  pick,
 }

@@ -10,7 +10,7 @@ import {
   type Topic,
   type Vertical,
 } from './candidates.ts'
-import { seeded } from './hash.ts'
+import { hashText, mix, pick, unit } from './hash.ts'
 
 /** A made-up web. It gives the body of a 200 answer: the same for the same seed, call and day. */
 export type World = (
@@ -68,7 +68,7 @@ export function createWorld(
   sites: readonly string[],
   topics: readonly (readonly string[])[] = [],
 ): World {
-  const salt = seeded.hash(seed)
+  const salt = hashText(seed)
   const meanings = new Map(
     topics.flatMap(([first = '', ...others]) => [first, ...others].map((text) => [text, first] as const)),
   )
@@ -93,12 +93,12 @@ export function createWorld(
     const view = { engine: operation.engine, country: countryOf(asked), narrowed, day }
     const orderKey = `${poolKey}|${view.engine}|${view.country}|${view.narrowed}|${day}`
     const order = remembered(orders, orderKey, () => ranking.orderOn(candidates, view))
-    const page = cutPage(operation, asked, options, order.length, seeded.hash(orderKey, salt))
+    const page = cutPage(operation, asked, options, order.length, hashText(orderKey, salt))
     const placed = Array.from(
       order.subarray(page.start, page.end),
       (index) => candidates[index] as RankingCandidate,
     )
-    const hash = seeded.hash(poolKey, salt)
+    const hash = hashText(poolKey, salt)
     return answerOf({ operation, asked, topic, hash, vertical, day, page, found: order.length, placed })
   }
 }
@@ -167,8 +167,7 @@ function cutPage(
   const first = Math.floor((offset * (size - Math.min(shared, size - 1))) / size)
   const start = Math.min(found, first)
   const whole = Math.min(found, first + size)
-  const missing =
-    options.pages === 'short' ? seeded.mix(hash, offset) % Math.max(1, Math.ceil(size * 0.45)) : 0
+  const missing = options.pages === 'short' ? mix(hash, offset) % Math.max(1, Math.ceil(size * 0.45)) : 0
   return {
     /** Indices of the first result and of the one after the last. */
     start,
@@ -233,8 +232,8 @@ const further = (
 
 /** Other searches on the topic; undefined for queries without any. */
 function relatedSearches(topic: Topic, hash: number): readonly object[] | undefined {
-  if (seeded.mix(hash, 61) % 6 === 0) return undefined
-  return shuffled(further, seeded.mix(hash, 62))
+  if (mix(hash, 61) % 6 === 0) return undefined
+  return shuffled(further, mix(hash, 62))
     .slice(0, 8)
     .map((more) => ({ query: `${topic.phrase} ${more}` }))
 }
@@ -242,19 +241,19 @@ function relatedSearches(topic: Topic, hash: number): readonly object[] | undefi
 /** Suggestions: texts that begin with the query. */
 function suggestions(text: string, hash: number): readonly string[] {
   const begun = text.trimStart()
-  return shuffled(further, seeded.mix(hash, 63))
+  return shuffled(further, mix(hash, 63))
     .slice(0, 8 + (hash % 3))
     .map((more) => `${begun}${begun.endsWith(' ') ? '' : ' '}${more}`)
 }
 
 /** The panel on the topic; undefined for queries without one. */
 function knowledgeGraph(topic: Topic, hash: number): object | undefined {
-  if (seeded.mix(hash, 64) % 4 !== 0) return undefined
+  if (mix(hash, 64) % 4 !== 0) return undefined
   const link = `https://en.openalmanac.org/wiki/${topic.slug}`
   return {
     type: 'Topic',
     title: topic.heading,
-    website: `https://www.${seeded.mix(hash, 65).toString(36)}.org/`,
+    website: `https://www.${mix(hash, 65).toString(36)}.org/`,
     attributes: { Category: ranking.capital(topic.words.at(-1) ?? ''), Since: String(1890 + (hash % 120)) },
     description: `${topic.heading} is a subject of general interest with a long history.`,
     description_link: link,
@@ -264,11 +263,11 @@ function knowledgeGraph(topic: Topic, hash: number): object | undefined {
 
 /** Totals of the search; undefined for some queries. Rarely the total is missing, or results were removed. */
 function searchInformation(found: number, hash: number): object | undefined {
-  const chance = seeded.mix(hash, 66)
+  const chance = mix(hash, 66)
   if (chance % 17 === 0) return undefined
   const information = {
     total_results: chance % 23 === 0 ? null : found === 0 ? 0 : found * (1000 + (chance % 900_000)),
-    time_taken_displayed: Math.round(20 + 60 * seeded.unit(seeded.mix(hash, 67))) / 100,
+    time_taken_displayed: Math.round(20 + 60 * unit(mix(hash, 67))) / 100,
   }
   return chance % 19 === 0 ? { ...information, error: 'Some results may have been removed' } : information
 }
@@ -305,7 +304,7 @@ function aiText(topic: Topic, references: readonly { readonly link: string; read
 
 function shuffled(list: readonly string[], hash: number): readonly string[] {
   return list
-    .map((text, index) => ({ text, key: seeded.mix(hash, index) }))
+    .map((text, index) => ({ text, key: mix(hash, index) }))
     .sort((a, b) => a.key - b.key)
     .map(({ text }) => text)
 }
@@ -331,16 +330,13 @@ const makers: Readonly<Record<string, (placed: PlacedCandidate) => unknown>> = {
   date: ({ candidate: { hash }, vertical, day, language }) =>
     vertical === 'news' ? newsDate(hash, day, language) : videoDate(hash, day, language),
   channel: ({ candidate }) =>
-    candidate.site.flavour === 'video'
-      ? seeded.pick(channels, seeded.mix(candidate.hash, 51))
-      : candidate.site.name,
+    candidate.site.flavour === 'video' ? pick(channels, mix(candidate.hash, 51)) : candidate.site.name,
   duration: ({ candidate }) => videoDuration(candidate.hash),
   video_id: ({ candidate: { hash, site } }) => (site.flavour === 'video' ? idOf(hash) : null),
   url: ({ candidate }) => imageUrl(candidate, ''),
   thumbnail: ({ candidate }) => imageUrl(candidate, 'thumb-'),
   image_width: ({ candidate }) => widthOf(candidate),
-  image_height: ({ candidate }) =>
-    Math.round(widthOf(candidate) * seeded.pick(shapes, seeded.mix(candidate.hash, 53))),
+  image_height: ({ candidate }) => Math.round(widthOf(candidate) * pick(shapes, mix(candidate.hash, 53))),
 }
 
 /** The item with these fields; unknown fields are null. */
@@ -364,13 +360,11 @@ function itemOf(
 }
 
 function isBare({ short, candidate }: PlacedCandidate): boolean {
-  return short && seeded.mix(candidate.hash, 54) % 9 === 0
+  return short && mix(candidate.hash, 54) % 9 === 0
 }
 
 function idOf(hash: number): string {
-  return `${seeded.mix(hash, 55).toString(36)}${seeded.mix(hash, 56).toString(36)}`
-    .padEnd(11, 'x')
-    .slice(0, 11)
+  return `${mix(hash, 55).toString(36)}${mix(hash, 56).toString(36)}`.padEnd(11, 'x').slice(0, 11)
 }
 
 function imageUrl({ hash, site }: RankingCandidate, prefix: string): string {
@@ -378,7 +372,7 @@ function imageUrl({ hash, site }: RankingCandidate, prefix: string): string {
 }
 
 function widthOf({ hash }: RankingCandidate): number {
-  return seeded.pick(widths, seeded.mix(hash, 52))
+  return pick(widths, mix(hash, 52))
 }
 
 // {T} is the heading, {t} the phrase, {y} the year.
@@ -422,13 +416,13 @@ const endings = [
 function titleOf(candidate: RankingCandidate, topic: Topic, vertical: Vertical, year: number): string {
   const { hash, site } = candidate
   const flavour = vertical === 'videos' ? 'video' : vertical === 'news' ? 'news' : site.flavour
-  const title = fill(seeded.pick(titles[flavour], seeded.mix(hash, 31)), topic, year)
-  return seeded.mix(hash, 32) % 3 === 0 ? title : `${title} | ${site.name}`
+  const title = fill(pick(titles[flavour], mix(hash, 31)), topic, year)
+  return mix(hash, 32) % 3 === 0 ? title : `${title} | ${site.name}`
 }
 
 /** The snippet below the title of a candidate's page. */
 function snippetOf({ hash }: RankingCandidate, topic: Topic, year: number): string {
-  const text = `${seeded.pick(openings, seeded.mix(hash, 33))}, ${seeded.pick(endings, seeded.mix(hash, 34))}`
+  const text = `${pick(openings, mix(hash, 33))}, ${pick(endings, mix(hash, 34))}`
   return fill(text, topic, year)
 }
 
@@ -451,7 +445,7 @@ const formats = new Map(
 
 /** Age of a news result on a day, in words: minutes, hours or days ago. */
 function newsDate(hash: number, day: number, language: string): string {
-  const chance = seeded.mix(seeded.mix(hash, 41), day)
+  const chance = mix(mix(hash, 41), day)
   const ago = agoIn(language)
   if (chance % 8 === 0) return ago(2 + (chance % 57), 'minute')
   return chance % 2 === 0 ? ago(1 + (chance % 23), 'hour') : ago(1 + (chance % 6), 'day')
@@ -460,9 +454,9 @@ function newsDate(hash: number, day: number, language: string): string {
 /** Date of a video: its calendar date, or its age if it is younger than a month or not published yet on that day. */
 function videoDate(hash: number, day: number, language: string): string {
   const ago = agoIn(language)
-  const published = firstVideoDay + (seeded.mix(hash, 42) % 2000)
+  const published = firstVideoDay + (mix(hash, 42) % 2000)
   const age = day - published
-  if (age <= 0) return ago(1 + (seeded.mix(hash, 43) % 6), 'day')
+  if (age <= 0) return ago(1 + (mix(hash, 43) % 6), 'day')
   if (age < 7) return ago(age, 'day')
   if (age < 30) return ago(Math.floor(age / 7), 'week')
   return formatsOf(language).day.format(published * dayMs)
@@ -470,7 +464,7 @@ function videoDate(hash: number, day: number, language: string): string {
 
 /** Length of a video, `M:SS` or `H:MM:SS`. */
 function videoDuration(hash: number): string {
-  const chance = seeded.mix(hash, 44)
+  const chance = mix(hash, 44)
   const seconds = chance % 6 === 0 ? 3600 + (chance % 7000) : 35 + (chance % 2400)
   const hours = Math.floor(seconds / 3600)
   const minutes = Math.floor(seconds / 60) % 60

@@ -85,7 +85,7 @@ export function cutToBytes(text: string, most: number): string {
 }
 
 /** What a switch is told of an error: only what was foreseen is sure to hold no secret. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (error instanceof RanklineError) return error.message
   return `rankline failed: internal error (${error instanceof Error ? error.name : 'unknown'})`
 }
@@ -97,20 +97,20 @@ async function pingNotStarted(
 ): Promise<void> {
   if (notRun.length === 0) return
   const { readPing } = await import('../../jobfile/peek.ts')
-  const pings = pinger(options)
-  await Promise.all(notRun.map(async ({ file, reason }) => pings.send(await readPing(file), 'fail', reason)))
-  pings.sayFailed()
+  const sender = pinger(options)
+  await Promise.all(notRun.map(async ({ file, reason }) => sender.send(await readPing(file), 'fail', reason)))
+  sender.sayFailed()
 }
 
 /** Sends the start pings of these jobs; nothing waits for that. */
 function pingStarts(jobs: readonly PingedJob[], options: PingOptions) {
-  const pings = pinger(options)
+  const sender = pinger(options)
   const open = new Map(jobs.filter(({ ping }) => ping != null).map((job) => [job.name, job]))
-  const started = Promise.all([...open.values()].map((job) => pings.send(job, 'start', '')))
+  const started = Promise.all([...open.values()].map((job) => sender.send(job, 'start', '')))
   const end = async (name: string, event: PingEvent, summary: () => Promise<string>): Promise<void> => {
     const job = open.get(name)
     open.delete(name)
-    if (job !== undefined) await pings.send(job, event, await summary())
+    if (job !== undefined) await sender.send(job, event, await summary())
   }
   return {
     /** Sends how these runs ended. */
@@ -126,20 +126,19 @@ function pingStarts(jobs: readonly PingedJob[], options: PingOptions) {
       await Promise.all(
         ends.map(({ job, isGood, summary }) => end(job, isGood ? 'success' : 'fail', summary)),
       )
-      pings.sayFailed()
+      sender.sayFailed()
     },
     /** Sends that all runs failed whose end was not sent. */
     failed: async (reason: string): Promise<void> => {
       await started
       await Promise.all([...open.keys()].map((name) => end(name, 'fail', async () => reason)))
-      pings.sayFailed()
+      sender.sayFailed()
     },
   }
 }
 
-/** What dead man's switches are told. */
-export const switches = {
+/** Pings to dead man's switches. */
+export const pings = {
   starts: pingStarts,
   notStarted: pingNotStarted,
-  reasonOf,
 }

@@ -1,4 +1,4 @@
-import { sent } from '../../../catalog/answers.ts'
+import { readPart } from '../../../catalog/answers.ts'
 import { type UsageInterval, verifyLedger } from '../../../ledger/verify.ts'
 import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../../../model/call.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -155,7 +155,7 @@ export async function verify(
 /** The name that the service gives to the key, and enough of its digest to tell it from others. */
 async function nameOf(store: Store, hash: string): Promise<string> {
   const record = JSON.parse((await store.lastUsage(hash))?.record ?? '{}') as unknown
-  const alias = sent.text(sent.fields(sent.fields(record)?.api_key)?.alias)
+  const alias = readPart.text(readPart.fields(readPart.fields(record)?.api_key)?.alias)
   const short = `key ${hash.slice(0, 8)}`
   return alias === null ? short : `${alias} (${short})`
 }

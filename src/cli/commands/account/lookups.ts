@@ -1,4 +1,4 @@
-import { sent } from '../../../catalog/answers.ts'
+import { readPart } from '../../../catalog/answers.ts'
 import { operations as catalog, finderCountries, finderLanguages, stats } from '../../../catalog/index.ts'
 import type { FreeOperation } from '../../../catalog/operation.ts'
 import {
@@ -64,10 +64,10 @@ export function accountWarnings(account: AccountReading): readonly string[] {
 
 function usageTable(record: Buffer): string {
   const account = parseUsage(record)
-  const fields = sent.fields(JSON.parse(record.toString('utf8'))) ?? {}
-  const part = (name: string) => sent.fields(fields[name]) ?? {}
+  const fields = readPart.fields(JSON.parse(record.toString('utf8'))) ?? {}
+  const part = (name: string) => readPart.fields(fields[name]) ?? {}
   const shown = (value: unknown): string => {
-    const read = sent.number(value)
+    const read = readPart.number(value)
     return read === null ? '-' : grouped(read)
   }
   const limit = (name: string, value: number | null | undefined): string => {
@@ -75,7 +75,7 @@ function usageTable(record: Buffer): string {
     if (parts.some((part) => account?.unread[part] !== undefined)) return 'cannot be read'
     return value == null ? 'no limit' : grouped(value)
   }
-  const packs = sent.fields(fields.packs)
+  const packs = readPart.fields(fields.packs)
   const rows = [
     ['remaining', shown(fields.remaining)],
     ['used in all', shown(fields.total_used)],
@@ -88,13 +88,16 @@ function usageTable(record: Buffer): string {
       `${name} quota`,
       limit(`api_key.quotas.${name}`, quota),
     ]),
-    ['key', `${sent.text(part('api_key').alias) ?? '-'}${account?.keyActive === false ? ' (inactive)' : ''}`],
+    [
+      'key',
+      `${readPart.text(part('api_key').alias) ?? '-'}${account?.keyActive === false ? ' (inactive)' : ''}`,
+    ],
     ['key expires', account?.keyExpires ?? 'never'],
-    ['renewal', sent.text(fields.renewal_date) ?? '-'],
+    ['renewal', readPart.text(fields.renewal_date) ?? '-'],
   ]
   const plain = rows.map((row) => row.map(sanitize))
   return formatTable(
-    [{ title: 'account' }, { title: sanitize(sent.text(part('account').name) ?? '') }],
+    [{ title: 'account' }, { title: sanitize(readPart.text(part('account').name) ?? '') }],
     plain,
   )
 }
@@ -118,7 +121,7 @@ export async function health(flags: LookupFlags, terminal: Terminal): Promise<nu
   const snapshots: Readonly<Record<string, unknown>>[] = []
   for (const one of asked)
     snapshots.push(
-      sent.fields(await ask(app, stats, one.startsWith('/') ? { path: one } : { engine: one })) ?? {},
+      readPart.fields(await ask(app, stats, one.startsWith('/') ? { path: one } : { engine: one })) ?? {},
     )
   if (flags.json === true)
     await terminal.write(`${JSON.stringify(snapshots.length === 1 ? snapshots[0] : snapshots, null, 2)}\n`)
@@ -141,11 +144,11 @@ const healthColumns = [
 function healthCells(snapshot: Readonly<Record<string, unknown>>): readonly string[] {
   const { engine, path, health, success_rate, avg_response_time_ms } = snapshot
   return [
-    sanitize(sent.text(engine) ?? '-'),
-    sanitize(sent.text(path) ?? 'all'),
-    sanitize(sent.text(health) ?? '-'),
-    `${sent.text(success_rate) ?? '-'} %`,
-    `${sent.text(avg_response_time_ms) ?? '-'} ms`,
+    sanitize(readPart.text(engine) ?? '-'),
+    sanitize(readPart.text(path) ?? 'all'),
+    sanitize(readPart.text(health) ?? '-'),
+    `${readPart.text(success_rate) ?? '-'} %`,
+    `${readPart.text(avg_response_time_ms) ?? '-'} ms`,
   ]
 }
 
@@ -178,7 +181,7 @@ export function languages(flags: LookupFlags, terminal: Terminal): Promise<numbe
 async function find(operation: FreeOperation, flags: LookupFlags, terminal: Terminal): Promise<number> {
   await using app = await connections.freely(flags, { stored: 'not-read' })
   const found = await ask(app, operation, { query: flags.text ?? '' })
-  const items = Array.isArray(found) ? found.map((item) => sent.fields(item) ?? {}) : []
+  const items = Array.isArray(found) ? found.map((item) => readPart.fields(item) ?? {}) : []
   const columns = operation.response.itemFields
   if (flags.json === true) await terminal.write(`${JSON.stringify(found, null, 2)}\n`)
   else if (items.length === 0) terminal.log(`No name contains '${flags.text}'.`)
@@ -186,7 +189,7 @@ async function find(operation: FreeOperation, flags: LookupFlags, terminal: Term
     await terminal.write(
       formatTable(
         columns.map((title) => ({ title: title.replace('_', ' ') })),
-        items.map((item) => columns.map((column) => sanitize(sent.text(item[column]) ?? ''))),
+        items.map((item) => columns.map((column) => sanitize(readPart.text(item[column]) ?? ''))),
       ),
     )
   return 0

@@ -41,7 +41,7 @@ import { type CollectRequest, collections, type ListedRun } from '../../../run/r
 import { shareQueue } from '../../../store/sqlite/ledger/sums.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { afterRuns, metrics } from '../../../unattended/after-run.ts'
-import { switches } from '../../../unattended/messages/ping.ts'
+import { pings, reasonOf } from '../../../unattended/messages/ping.ts'
 import type { sharedFlags, TypedOptions } from '../../flags.ts'
 import { listenForInterrupts } from '../../interrupts.ts'
 import { outFile } from '../../output.ts'
@@ -131,15 +131,15 @@ async function collectRuns(
   using own = scheduler === undefined ? listenForInterrupts(terminal) : null
   const interrupts = scheduler ?? (own as Interrupts)
   const jobs = listed.flatMap(({ run, show }) => (show === 'collect' ? [run.settings] : []))
-  const pings = switches.starts(jobs, {
+  const runPings = pings.starts(jobs, {
     outgoing: app.outgoing,
     log: (line) => terminal.log(line),
     reported: scheduler?.reportedPings,
   })
   try {
-    return await collectAndReport(app, listed, flags, { terminal, interrupts, pings, scheduler })
+    return await collectAndReport(app, listed, flags, { terminal, interrupts, runPings, scheduler })
   } catch (error) {
-    await pings.failed(switches.reasonOf(error))
+    await runPings.failed(reasonOf(error))
     // Where that fails, too, the error before says why.
     await metrics.write({ app, metricsFile: metrics.file(flags.metricsFile) }).catch(() => {})
     throw error
@@ -203,12 +203,12 @@ async function collectAndReport(
   {
     terminal,
     interrupts,
-    pings,
+    runPings,
     scheduler,
   }: {
     readonly terminal: Terminal
     readonly interrupts: Interrupts
-    readonly pings: RunPings
+    readonly runPings: RunPings
     readonly scheduler: SchedulerWork | undefined
   },
 ): Promise<number> {
@@ -245,7 +245,7 @@ async function collectAndReport(
     isGood: isComplete(document.finish_reason),
     summary: async () => (await summaryLines(app.store, [document])).join('\n'),
   }))
-  await pings.ended(ends)
+  await runPings.ended(ends)
   await afterRuns({ app, finished, cause, metricsFile, log: (line) => terminal.log(line) })
   if (reason === 'interrupted') return interrupts.exitCode()
   // All may be done, and nothing of it kept.
@@ -358,7 +358,7 @@ export function worstReason(reasons: readonly FinishReason[]): FinishReason {
 }
 
 /** Pings around the collection of runs. */
-type RunPings = ReturnType<typeof switches.starts>
+type RunPings = ReturnType<typeof pings.starts>
 
 /** Rates are taken over this long. */
 const rateWindowMs = 10_000

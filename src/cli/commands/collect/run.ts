@@ -22,7 +22,7 @@ import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { type Hindrance, skippedJobs } from '../../../unattended/alerts/judge-runs.ts'
 import { sendWithoutRun } from '../../../unattended/messages/digest.ts'
-import { switches } from '../../../unattended/messages/ping.ts'
+import { pings, reasonOf } from '../../../unattended/messages/ping.ts'
 import { type Command, sharedFlags, type TypedOptions, usualExits } from '../../flags.ts'
 import { runLines } from '../../progress.ts'
 import { type CollectFlags, collecting, jobArguments, type SchedulerWork } from './collect-runs.ts'
@@ -288,7 +288,7 @@ async function reportNotStarted(
   } catch (error) {
     const isBusy = error instanceof RanklineError && error.exitCode === busyExitCode
     if (!isBusy && begun.size === 0) {
-      const reason = switches.reasonOf(error)
+      const reason = reasonOf(error)
       const others = { reason: [...printed, reason].join('\n'), hindrance: skippedJobs.ofSettings(reason) }
       // An alert would carry the wrong time.
       await sendNotStarted(starts, others, { flags, clock, alerts: !(error instanceof WrongClock) })
@@ -319,7 +319,7 @@ async function sendNotStarted(
     log: (line: string) => terminal.log(line),
   }
   try {
-    await switches.notStarted(notRun, parts)
+    await pings.notStarted(notRun, parts)
     if (!alerts) return
     // What stands on a screen was read.
     const skipped = isScreen(terminal) ? [] : notRun

@@ -2,7 +2,7 @@ import type { PausedPart } from '../../../machines/journal.ts'
 import { layout } from '../../../machines/postgres/layout.ts'
 import type { QueueStatus } from '../../../machines/postgres/operations.ts'
 import { queueProblems } from '../../../machines/problems.ts'
-import { sharedQueue } from '../../../machines/queue.ts'
+import { keptAnswers, sharedQueue } from '../../../machines/queue.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { count, grouped, parseDuration, shellWord, shortKey } from '../../../model/text.ts'
 import { systemClock } from '../../../model/time.ts'
@@ -410,9 +410,8 @@ export const syncCommand = {
 /** `rankline sync`: brings runs, calls and answers of all machines into this database. */
 export async function sync(flags: SyncFlags, terminal: Terminal): Promise<number> {
   const url = sharedQueue.needed(flags)
-  const keepMs = timeOf('--keep-answers', flags.keepAnswers) ?? sharedQueue.keptAnswers.keepMs
-  const forgetAfterMs =
-    timeOf('--forget-readers', flags.forgetReaders) ?? sharedQueue.keptAnswers.forgetAfterMs
+  const keepMs = timeOf('--keep-answers', flags.keepAnswers) ?? keptAnswers.keepMs
+  const forgetAfterMs = timeOf('--forget-readers', flags.forgetReaders) ?? keptAnswers.forgetAfterMs
   const database = databaseFile.path(flags)
   databaseFile.makeDefaultFolder(database)
   const notice = (line: string): void => note(terminal, line)
