@@ -5,7 +5,14 @@ import { tooLong } from '../model/run.ts'
 import { count, memoized } from '../model/text.ts'
 import { type Clock, sleep } from '../model/time.ts'
 import { parseUrl } from '../model/url.ts'
-import { type ApiRequest, type HttpClient, type HttpFailure, type HttpResponse, speaksHttps } from './http.ts'
+import {
+  type ApiRequest,
+  type FailureReason,
+  type HttpClient,
+  type HttpFailure,
+  type HttpResponse,
+  speaksHttps,
+} from './http.ts'
 import { billedAfter, classify, isPassing, type ResponseClass, serviceMessage } from './outcomes.ts'
 import type { Permit, RateLimiter } from './rate-limiter.ts'
 import { retryAfterMs } from './retry.ts'
@@ -242,7 +249,7 @@ export function explainRedirect(
   status: number,
   location: string | string[] | undefined,
   { origin, path }: Pick<ApiRequest, 'origin' | 'path'>,
-): { readonly reason: string; readonly wrongSetting: boolean } {
+): FailureReason {
   const to = typeof location === 'string' ? parseUrl(location, `${origin}${path}`) : null
   if (to === null || !/^https?:$/.test(to.protocol))
     return { reason: `HTTP ${status}, a redirect that names no web address`, wrongSetting: false }

@@ -288,7 +288,7 @@ export interface ApiRequest {
 }
 
 /** Why an exchange failed, and whether only another setting helps. */
-interface FailureReason {
+export interface FailureReason {
   readonly reason: string
   readonly wrongSetting: boolean
 }

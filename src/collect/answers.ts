@@ -34,6 +34,12 @@ function advanced(rules: PagingRules, page: number, end: PageOutcome, query: Que
 /** Queries whose scores share a commit. */
 const queriesInCommit = 200
 
+/** How a task ended, once that is stored. */
+export interface TaskResult {
+  readonly end: 'done' | 'failed'
+  readonly effect: TaskCountChange
+}
+
 /** Stores answers, then what they say, then what follows for their queries. */
 export type AnswerIngest = ReturnType<typeof answerIngest>
 
@@ -58,10 +64,7 @@ export function answerIngest(
       | 'recordAnswer'
     > & { readonly space: Pick<DiskSpace, 'isExhausted'> }
     /** Called when the end of a task is stored. */
-    readonly onSettled: (settled: {
-      readonly end: 'done' | 'failed'
-      readonly effect: TaskCountChange
-    }) => void
+    readonly onSettled: (result: TaskResult) => void
     /** Called when a bought answer is stored. `problem` says why it cannot be used; null where it can. */
     readonly onBought: (task: Task, problem: string | null) => void
     /** Called for each stored answer that is damaged or missing. */

@@ -12,9 +12,9 @@ import {
 import { settlingMs, uselessInRow } from '../model/call.ts'
 import type { Run, Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'
-import type { SkippedQueries, TaskCountChange } from '../store/journal.ts'
+import type { SkippedQueries } from '../store/journal.ts'
 import type { CollectStore } from '../store/sqlite/open.ts'
-import { answerIngest } from './answers.ts'
+import { answerIngest, type TaskResult } from './answers.ts'
 import { type Batches, type BatchOptions, openBatches } from './batches.ts'
 import {
   type CallCounts,
@@ -506,7 +506,7 @@ async function progressReport(
     onProgress({ ...counters, spent: budget.spent(), balance: budget.balance() })
   }
   return {
-    count: ({ end, effect }: { readonly end: 'done' | 'failed'; readonly effect: TaskCountChange }): void => {
+    count: ({ end, effect }: TaskResult): void => {
       counters[end] += 1
       counters.planned += effect.added - effect.skipped
       if (clock.monotonic() - reportedAt >= progressEveryMs) report()

@@ -245,6 +245,7 @@ export function describeLimit(standing: BudgetStanding) {
     /** Names the limit and its period: it is reported once. */
     key: JSON.stringify([name, anew]),
     name,
+    /** What it allows, what was spent of it, and what is left, in credits. */
     credits,
     used,
     left,

@@ -94,7 +94,7 @@ export function periodLimits(
       }
       reserve(task)
     },
-    /** Limits of more than one run, or of a tag. */
+    /** Limits of more than one run, or of a tag: several tasks of a lease share them. */
     shared: () => {
       update()
       return states

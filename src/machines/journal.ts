@@ -49,6 +49,12 @@ export class RekeyRefused extends Error {
   }
 }
 
+/** Credits that are reserved for a released chunk. */
+export interface Grant {
+  readonly chunk: string
+  readonly credits: number
+}
+
 /** Thrown where the queue is drained: nothing more is released to this coordinator. */
 export class QueueDrained extends Error {
   override readonly name = 'QueueDrained'

@@ -20,7 +20,7 @@ import type { Run, StopCause, Task } from '../model/run.ts'
 import { freshSpan } from '../model/time.ts'
 import type { SkippedQueries } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import { QueueDrained } from './journal.ts'
+import { type Grant, QueueDrained } from './journal.ts'
 import type { SharedJournal } from './postgres/open.ts'
 import type { SharedStandings, WaitingChunk } from './postgres/spending.ts'
 
@@ -159,7 +159,7 @@ async function freeGrants(
   waiting: readonly WaitingChunk[],
   { grants }: Release,
   standings: SharedStandings,
-): Promise<Release['grants']> {
+): Promise<readonly Grant[]> {
   const covered = new Set(grants.map(({ chunk }) => chunk))
   const others = waiting.filter(({ id }) => !covered.has(id)).map(({ id }) => id)
   if (others.length === 0) return []
@@ -199,7 +199,7 @@ export function decideRelease(
   },
 ) {
   let { quotaLeft } = state
-  const grants: { readonly chunk: string; readonly credits: number }[] = []
+  const grants: Grant[] = []
   const limits = new Map<number, SpendingLimit>()
   const reached = new Map<number, readonly BudgetStanding[]>()
   for (const chunk of waiting) {

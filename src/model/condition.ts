@@ -61,8 +61,8 @@ function foldedText(text: string): string {
 }
 
 /**
- * Reads a condition, as `--where` and `where:` say it: comparisons such as `volume>1000` with `and` between them, all of which must be
- * true.
+ * Reads a condition, as `--where` and `where:` say it, for instance `volume>1000 and tag=money`: comparisons with `and` between them, all
+ * of which must be true.
  *
  * @param from the job file, or the store, which does not keep how a query is bought
  */

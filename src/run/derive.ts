@@ -5,8 +5,9 @@ import type { JobSettings } from '../model/job.ts'
 import type { Task } from '../model/run.ts'
 import { count } from '../model/text.ts'
 import { scoreQuery } from '../rank/paging.ts'
+import type { ReadAnswer } from '../store/journal.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import type { DeriveFilter } from '../store/sqlite/results/derive.ts'
+import type { DeriveFilter, RejectedAnswer } from '../store/sqlite/results/derive.ts'
 
 /** After this long, other processes may write: one may be collecting. */
 const longestStretchMs = 300
@@ -130,8 +131,8 @@ function readAll(
   { queryId, operation, text, params }: QueryToDerive,
   which: DeriveFilter,
   total: typeof nothingDerived,
-): Parameters<Store['rederive']>[1] {
-  const reads: Parameters<Store['rederive']>[1][number][] = []
+): readonly (ReadAnswer | RejectedAnswer)[] {
+  const reads: (ReadAnswer | RejectedAnswer)[] = []
   const asked = { operation, text, params: JSON.parse(params) as Task['params'] }
   for (const { answerId, page, fetchedAt, body } of store.bodiesOf(queryId, which)) {
     // What is not a JSON object was never counted as an answer: it was damaged since.

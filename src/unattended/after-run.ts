@@ -12,8 +12,21 @@ import { judgeRuns } from './alerts/judge-runs.ts'
 import { deliver } from './messages/deliver.ts'
 import { queueDigestsOfRuns } from './messages/digest.ts'
 
+/** What follows a collection of any command. */
+interface AfterRun {
+  readonly app: App
+  /** Runs that were collected, each with the document that says how it ended. */
+  readonly finished: readonly { readonly run: Run; readonly document: RunDocument }[]
+  /** Why the command stopped; null where it did not. */
+  readonly cause: StopCause | null
+  /** Where metrics are written; null where none are wanted. */
+  readonly metricsFile: MetricsFile | null
+  /** Prints a warning. */
+  readonly log: (line: string) => void
+}
+
 /** What is done after runs, in this order. */
-const steps: readonly (typeof afterRuns)[] = [
+const steps: readonly ((after: AfterRun) => Promise<void>)[] = [
   judgeRuns,
   writeMetrics,
   queueDigestsOfRuns,
@@ -24,17 +37,7 @@ const steps: readonly (typeof afterRuns)[] = [
  * Does what follows a collection of any command. A step that fails is told in one line: it changes nothing of how the run ended. A bug
  * in one step keeps no other from its work, and is thrown in the end.
  */
-export async function afterRuns(after: {
-  readonly app: App
-  /** Runs that were collected, each with the document that says how it ended. */
-  readonly finished: readonly { readonly run: Run; readonly document: RunDocument }[]
-  /** Why the command stopped; null where it did not. */
-  readonly cause: StopCause | null
-  /** Where metrics are written; null where none are wanted. */
-  readonly metricsFile: MetricsFile | null
-  /** Prints a warning. */
-  readonly log: (line: string) => void
-}): Promise<void> {
+export async function afterRuns(after: AfterRun): Promise<void> {
   const bugs: unknown[] = []
   for (const step of steps)
     try {

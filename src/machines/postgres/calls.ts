@@ -160,7 +160,11 @@ async function writeLostIntents(statements: Statements, calls: readonly NewShare
   await statements.query(insertLostIntents, [JSON.stringify(given)])
 }
 
-/** Writes what a reader has read before the server failed over. What the journal has is left as it is, or settled. */
+/**
+ * Writes what a reader has read before the server failed over. What the journal has is left as it is, or settled.
+ *
+ * @param lost what a reader has and the journal may have lost
+ */
 export async function putBack(
   statements: Statements,
   lost: {

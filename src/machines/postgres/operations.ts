@@ -178,7 +178,7 @@ async function status(postgres: Postgres) {
   const minuteOf = new Map(lastMinutes.map(({ worker, ...minute }) => [worker, minute]))
   return {
     schemaVersion: layout.version,
-    /** With what the calls of each came to that ended within the last minute. */
+    /** Processes that take chunks, with what the calls of each came to that ended within the last minute. */
     workers: workers.map((worker) => ({ ...worker, lastMinute: minuteOf.get(worker.id) ?? idle })),
     runs: runs.map((run) => ({ ...run, chunks: chunksByState(states.filter((one) => one.run === run.run)) })),
     keys: await postgres.query<{

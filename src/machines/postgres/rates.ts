@@ -33,7 +33,7 @@ export type LeaseAnswer =
     }
   | { readonly unlimited: true; readonly now: number }
 
-/** Send times in Postgres: one row a key, and one UPDATE for each lease of send times. */
+/** The one rate limit of a key, for all machines: one row a key in Postgres, and one UPDATE for each lease of send times. */
 export function sharedRates(postgres: Postgres) {
   const leased = (statement: string, values?: readonly unknown[]) =>
     postgres.query<{

@@ -1,7 +1,7 @@
 import { settlingMs } from '../../model/call.ts'
 import { agreeingMs, type TimeSpan } from '../../model/time.ts'
 import type { JobSpending, UsageReading } from '../../store/journal.ts'
-import { QueueDrained } from '../journal.ts'
+import { type Grant, QueueDrained } from '../journal.ts'
 import type { Postgres, Statements } from './connection.ts'
 import { planChanges } from './plans.ts'
 import { sql } from './rows.ts'
@@ -21,10 +21,7 @@ export function sharedSpending(postgres: Postgres) {
       keyHash: string,
       runs: readonly string[],
       most: number,
-      decide: (
-        waiting: readonly WaitingChunk[],
-        standings: SharedStandings,
-      ) => Promise<readonly { readonly chunk: string; readonly credits: number }[]>,
+      decide: (waiting: readonly WaitingChunk[], standings: SharedStandings) => Promise<readonly Grant[]>,
       otherKeys: readonly string[] = [],
     ) =>
       postgres.transaction(async (statements) => {

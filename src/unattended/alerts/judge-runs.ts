@@ -21,7 +21,7 @@ import type { QueryOfRun } from '../../store/sqlite/unattended/observations.ts'
 import { deliver, knownChannels } from '../messages/deliver.ts'
 import { accountSpending } from '../status.ts'
 import { type Cause, causes, type RunHealth } from './causes.ts'
-import { type AlertFacts, judge, watchedBy } from './judgement.ts'
+import { type AlertFacts, type DescribeAlert, judge, watchedBy } from './judgement.ts'
 import type { WatchedPair, WatchedQuery, WatchedSerp } from './query-rules.ts'
 
 /**
@@ -382,7 +382,7 @@ function describing(
   store: Pick<Store, 'links' | 'resultList'>,
   { id: run }: Pick<Run, 'id'>,
   curve: CtrCurve,
-): NonNullable<Parameters<typeof judge>[1]['describe']> {
+): DescribeAlert {
   const resultAt = ({ id, operation }: WatchedQuery, rank: number) => {
     const kind = kindOf(operation)
     if (kind === null) return undefined

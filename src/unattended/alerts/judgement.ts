@@ -23,7 +23,17 @@ import {
 /** What is known of a job's alerts before it is judged. */
 type JudgementContext = Parameters<typeof judge>[1]
 
-const undescribed: ReturnType<NonNullable<JudgementContext['describe']>> = {
+/** What is said of an alert on a query beside its sentence. */
+interface Described {
+  readonly details: AlertDetails
+  /** The share of the searches whose clicks are at stake. */
+  readonly share: number
+}
+
+/** Finds what is said of an alert. */
+export type DescribeAlert = (change: AlertChange, query: WatchedQuery) => Described
+
+const undescribed: Described = {
   details: { locale: null, tags: [], url: null, volume: null, clicks: null, there_now: null },
   share: 0,
 }
@@ -56,17 +66,8 @@ export function judge(
     readonly channels: readonly string[]
     /** For whom the job is; null where it does not say. */
     readonly client: string | null
-    /** What is said of an alert on a query beside its sentence; null where no query is judged. */
-    readonly describe:
-      | ((
-          change: AlertChange,
-          query: WatchedQuery,
-        ) => {
-          readonly details: AlertDetails
-          /** The share of the searches whose clicks are at stake. */
-          readonly share: number
-        })
-      | null
+    /** Null where no query is judged. */
+    readonly describe: DescribeAlert | null
     /** The run that is judged; null where the job could not run. */
     readonly run: Judgement['run']
     readonly now: number
@@ -140,7 +141,7 @@ function openedBy(change: AlertChange, muted: JudgementContext['muted']) {
 }
 
 /** An alert as it is told, with the channels that its rule names. */
-function newsOf(change: AlertChange, describe: JudgementContext['describe']) {
+function newsOf(change: AlertChange, describe: DescribeAlert | null) {
   const { id, rule, state, query, target, before, now, text } = change
   const { details, share } = (query && describe?.(change, query)) ?? undescribed
   const about = { id, when: rule.when, state, query: query?.text ?? null, target, before, now, text }

@@ -13,7 +13,11 @@ const newest = raw`SELECT ${volumes.volume} AS volume, ${volumes.source} AS sour
 
 /** Says the volumes of keywords. */
 export function volumeFinder(db: Database) {
-  type Volume = Pick<typeof volumes.$inferSelect, 'source' | 'day'> & { readonly volume: number }
+  type Volume = Pick<typeof volumes.$inferSelect, 'source'> & {
+    readonly volume: number
+    /** The day that the file is of, as a number of days since 1970-01-01. */
+    readonly day: number
+  }
   const found = once(() => db.prepare<[string, string], Volume>(newest))
   const isEmpty = once(
     () => drizzle(db).select({ query: volumes.query }).from(volumes).limit(1).get() === undefined,

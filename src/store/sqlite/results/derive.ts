@@ -36,7 +36,7 @@ export interface DeriveFilter {
 }
 
 /** A stored answer that says nothing, and why. */
-interface RejectedAnswer {
+export interface RejectedAnswer {
   readonly answerId: number
   readonly reason: string
 }
