@@ -91,24 +91,27 @@ export function trendOf<Day extends LevelOfDay>(
     isMoreInMedian(change) && Math.sign(change) === Math.sign(delta) && Math.abs(delta) >= floors.shown
   const turn = isLong ? turnOf(days, { start, end }) : null
   const isTold = turn !== null && isMoreInMedian(turn.size) && (!isMoved || turn.size * 4 >= Math.abs(change))
+  /** How much of the difference came about on the last day alone, if that is half or more, and more than it usually swings; else null. */
+  const last = !isLong || isMoved ? null : onLast()
   return {
     isMoved,
-    /** Whether it neither rose nor fell, nor are the two ends further apart than it usually swings. */
-    isSwing: !isMoved && !isMore(delta),
-    /** What the difference of the two ends is beside the usual swing of the figure. */
-    size: isMore(delta) ? ('news' as const) : usual === null ? ('unknown' as const) : ('usual' as const),
-    /** How much of the difference came about on the last day alone, if the days before it show less than half; null for less, and if it moved. */
-    last: !isLong || isMoved ? null : onLast(),
+    /** Whether it neither rose nor fell, nor do the two ends or the last two days differ by more than it usually swings. */
+    isSwing: !isMoved && !isMore(delta) && last === null,
+    /** Whether the two ends differ by more than it usually swings. */
+    isNews: isMore(delta),
+    last,
     turn: isTold ? turn : null,
     /** The days with the least and the most; null where there are none between the two ends. */
     range: levels.length < 3 ? null : { low: farthest(days, -1), high: farthest(days, 1) },
   }
 
   function onLast() {
-    const [last = 0, dayBefore = 0] = levels.slice(-2).toReversed()
+    const [dayBefore = 0, last = 0] = levels.slice(-2)
+    const step = last - dayBefore
     const isNextDay = all.slice(-2).every(({ level }) => level !== null)
-    if (delta === 0 || !isNextDay || ((last - end) * 2) / delta < 1) return null
-    return (last - dayBefore) / delta >= leastAll ? ('all' as const) : ('most' as const)
+    const isHalf = delta !== 0 && ((last - end) * 2) / delta >= 1
+    if (!isNextDay || !isHalf || !(isMore(delta) || isMore(step))) return null
+    return step / delta >= leastAll ? ('all' as const) : ('most' as const)
   }
 }
 

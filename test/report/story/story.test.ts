@@ -163,46 +163,47 @@ describe('what is steady', () => {
     trendOf(levels(...all), { since: march(1), delta: (all.at(-1) ?? 0) - (all[0] ?? 0), floors })
 
   testTable<
-    [
-      string,
-      readonly number[],
-      boolean,
-      ReturnType<typeof of>['last'],
-      'up' | 'down' | null,
-      ReturnType<typeof of>['size'],
-    ]
+    [string, readonly number[], boolean, ReturnType<typeof of>['last'], 'up' | 'down' | null, boolean]
   >([
-    ['nothing', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, null, null, 'usual'],
-    ['a steady decline', [0.2, 0.19, 0.18, 0.17, 0.16, 0.15], true, null, null, 'news'],
-    ['the last day alone', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.1], false, 'all', null, 'news'],
-    ['the first day alone', [0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, null, null, 'news'],
-    ['two days less than six: the ends', [0.2, 0.2, 0.2, 0.2, 0.1], true, null, null, 'news'],
+    ['nothing', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, null, null, true],
+    ['a steady decline', [0.2, 0.19, 0.18, 0.17, 0.16, 0.15], true, null, null, false],
+    ['the last day alone', [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.1], false, 'all', null, false],
+    ['the first day alone', [0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], false, null, null, false],
+    ['two days less than six: the ends', [0.2, 0.2, 0.2, 0.2, 0.1], true, null, null, false],
     [
       'down and back',
       [0.205, 0.2, 0.2, 0.17, 0.168, 0.168, 0.17, 0.2, 0.2, 0.205],
       false,
       null,
       'down',
-      'usual',
+      true,
     ],
-    ['up and back', [0.2, 0.2, 0.2, 0.3, 0.31, 0.3, 0.2, 0.2, 0.2], false, null, 'up', 'usual'],
-    ['one day between', [0.2, 0.2, 0.2, 0.2, 0.1, 0.2, 0.2, 0.2, 0.2], false, null, null, 'usual'],
-    ['swings of the same size', [0.2, 0.22, 0.2, 0.22, 0.2, 0.22, 0.2, 0.22], false, null, null, 'usual'],
+    ['up and back', [0.2, 0.2, 0.2, 0.3, 0.31, 0.3, 0.2, 0.2, 0.2], false, null, 'up', true],
+    ['one day between', [0.2, 0.2, 0.2, 0.2, 0.1, 0.2, 0.2, 0.2, 0.2], false, null, null, true],
+    ['swings of the same size', [0.2, 0.22, 0.2, 0.22, 0.2, 0.22, 0.2, 0.22], false, null, null, true],
     [
       'a little at each end',
       [0.2, 0.22, 0.21, 0.19, 0.21, 0.23, 0.21, 0.22, 0.23, 0.24],
       false,
       null,
       null,
-      'usual',
+      true,
+    ],
+    [
+      'a step beyond all swings on the last day',
+      [0.2, 0.21, 0.2, 0.21, 0.22, 0.23, 0.23, 0.23, 0.18],
+      false,
+      'all',
+      null,
+      false,
     ],
     [
       'most of a swing on the last day',
       [0.2, 0.22, 0.2, 0.22, 0.2, 0.21, 0.21, 0.24],
       false,
-      'most',
       null,
-      'usual',
+      null,
+      true,
     ],
     [
       'most of a swing after the first day',
@@ -210,15 +211,15 @@ describe('what is steady', () => {
       false,
       null,
       null,
-      'usual',
+      true,
     ],
-  ])('%s', (_, all, isMoved, last, turned, size) => {
+  ])('%s', (_, all, isMoved, last, turned, isSwing) => {
     const trend = of(...all)
-    expect([trend.isMoved, trend.last, trend.turn?.way ?? null, trend.size]).toEqual([
+    expect([trend.isMoved, trend.last, trend.turn?.way ?? null, trend.isSwing]).toEqual([
       isMoved,
       last,
       turned,
-      size,
+      isSwing,
     ])
   })
 

@@ -112,8 +112,7 @@ export const story: Words['story'] = {
     visibility: (share) => `Sichtbarkeit stabil bei ${percent(share)}`,
   },
   since,
-  onLast: (isAll, isUsual) =>
-    `, ${isAll ? 'alles' : 'das meiste'} davon am letzten Tag${isUsual ? ', aber im Rahmen der üblichen Schwankung' : ''}`,
+  onLast: (isAll) => `, ${isAll ? 'alles' : 'das meiste'} davon am letzten Tag`,
   between: (low, high) => `, seither zwischen ${low} und ${high}`,
   more: {
     clicks: (delta, before) =>

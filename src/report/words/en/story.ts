@@ -136,8 +136,7 @@ export const story = {
     visibility: (share: number) => `Visibility steady at ${percent(share)}`,
   },
   since,
-  onLast: (isAll: boolean, isUsual: boolean) =>
-    `, ${isAll ? 'all' : 'most'} of it on the last day${isUsual ? ' but within the usual swing' : ''}`,
+  onLast: (isAll: boolean) => `, ${isAll ? 'all' : 'most'} of it on the last day`,
   between: (low: string, high: string) => `, between ${low} and ${high} since`,
   more,
   than: (span: ComparedSpan) => `than ${on(span)}`,
