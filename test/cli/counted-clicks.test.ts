@@ -101,7 +101,7 @@ const report = async (...args: readonly string[]): Promise<string> => {
 }
 
 test('counted clicks stand beside estimated ones in every form, in columns of their own', async () => {
-  const lead = 'Search Console counted 1,400 clicks and 56,000 impressions from '
+  const lead = 'Search Console counted 1,400 clicks and 56,000 impressions for 2 of 5 keywords from '
   const beside = 'Clicks a month, estimated       3    1,400 clicks counted in 28 days, 1 without a volume'
   const table = await report('--rows')
   for (const text of [lead, beside]) expect(table).toContain(text)
@@ -164,7 +164,9 @@ test('the lead has counted clicks where they cover the period, and estimated one
     expect((await place.call(['clicks', 'add', 'part.csv', '--site', 'acme.com'])).code).toBe(0)
     return (await report()).split('\n')[0] ?? ''
   }
-  expect(await leadOf(2, 29)).toContain(`Search Console counted 26 clicks and 2,600 impressions from `)
+  expect(await leadOf(2, 29)).toContain(
+    `Search Console counted 26 clicks and 2,600 impressions for 1 of 5 keywords from `,
+  )
   for (const [newest, oldest] of [
     [0, 13],
     [14, 27],

@@ -162,6 +162,8 @@ export function countedSum(
   if (days === undefined || counted.length === 0) return null
   const sum = (one: (of: CountedClicks) => number): number => counted.reduce((all, of) => all + one(of), 0)
   return {
+    keywords: byRows.length,
+    all: own.length,
     clicks: sum(({ clicks }) => clicks),
     impressions: sum(({ impressions }) => impressions),
     before: days.before === null ? null : sum(({ clicksBefore }) => clicksBefore ?? 0),

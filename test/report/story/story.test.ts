@@ -68,10 +68,10 @@ test('the lead begins with counted clicks where they cover the period, and says 
     target,
   })
   expect(told(withCounted(null)).sentences[0]?.text).toBe(
-    `Search Console counted 2,470 clicks and 40,000 impressions from 1 March to 25 March 2026; what follows is estimated. ${estimated?.text}`,
+    `Search Console counted 2,470 clicks and 40,000 impressions for 2 of 10 keywords from 1 March to 25 March 2026; what follows is estimated. ${estimated?.text}`,
   )
   expect(told(withCounted({ from: '2026-02-04', until: '2026-02-28' }), 'de').sentences[0]?.text).toContain(
-    'Die Search Console zählte 2.470 Klicks und 40.000 Impressionen vom 1. März bis zum 25. März 2026, nach 2.000 in ebenso vielen Tagen davor; was folgt, ist geschätzt.',
+    'Die Search Console zählte 2.470 Klicks und 40.000 Impressionen für 2 von 10 Keywords vom 1. März bis zum 25. März 2026, nach 2.000 in ebenso vielen Tagen davor; was folgt, ist geschätzt.',
   )
   expect(told({ ...withCounted(null), target: 1 }).sentences[0]?.text).not.toContain('counted')
 

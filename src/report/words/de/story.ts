@@ -99,8 +99,8 @@ export const story: Words['story'] = {
     return `, ${places(before - now)} ${before > now ? 'besser' : 'schlechter'} als ${on(span)}`
   },
 
-  counted: ({ clicks: sum, impressions, before, days }) =>
-    `Die Search Console zählte ${clicks(sum)} und ${figure(impressions, 'clicks a month')} ${impressions === 1 ? 'Impression' : 'Impressionen'} vom ${dayBefore(days.from, days.until)} bis zum ${longDay(days.until)}${before === null ? '' : `, nach ${figure(before, 'clicks a month')} in ebenso vielen Tagen davor`}; was folgt, ist geschätzt.`,
+  counted: ({ keywords, all, clicks: sum, impressions, before, days }) =>
+    `Die Search Console zählte ${clicks(sum)} und ${figure(impressions, 'clicks a month')} ${impressions === 1 ? 'Impression' : 'Impressionen'}${keywords < all ? ` für ${ofKeywords(keywords, all)}` : ''} vom ${dayBefore(days.from, days.until)} bis zum ${longDay(days.until)}${before === null ? '' : `, nach ${figure(before, 'clicks a month')} in ebenso vielen Tagen davor`}; was folgt, ist geschätzt.`,
   figure: {
     clicks: (value) => `Etwa ${clicks(value)} im Monat`,
     visibility: (share) => `Sichtbarkeit ${percent(share)}`,

@@ -43,6 +43,8 @@ const more = {
 
 /** What Search Console counted of some keywords. */
 export interface CountedSum {
+  readonly keywords: number
+  readonly all: number
   readonly clicks: number
   readonly impressions: number
   /** Clicks in as many days before; null where they are not known. */
@@ -122,8 +124,8 @@ export const story = {
     return `, ${before > now ? 'up' : 'down'} ${places(before - now)} ${since(span)}`
   },
 
-  counted: ({ clicks: sum, impressions, before, days }: CountedSum) =>
-    `Search Console counted ${clicks(sum)} and ${figure(impressions, 'clicks a month')} ${impressions === 1 ? 'impression' : 'impressions'} from ${dayBefore(days.from, days.until)} to ${longDay(days.until)}${before === null ? '' : `, after ${figure(before, 'clicks a month')} in as many days before`}; what follows is estimated.`,
+  counted: ({ keywords, all, clicks: sum, impressions, before, days }: CountedSum) =>
+    `Search Console counted ${clicks(sum)} and ${figure(impressions, 'clicks a month')} ${impressions === 1 ? 'impression' : 'impressions'}${keywords < all ? ` for ${ofKeywords(keywords, all)}` : ''} from ${dayBefore(days.from, days.until)} to ${longDay(days.until)}${before === null ? '' : `, after ${figure(before, 'clicks a month')} in as many days before`}; what follows is estimated.`,
   figure: {
     clicks: (value: number) => `About ${clicks(value)} a month`,
     visibility: (share: number) => `Visibility ${percent(share)}`,
