@@ -284,7 +284,7 @@ export function lead(facts: StoryFacts): StorySentence {
   const { turned, between } = pathTexts(facts, metric, trend)
   if (trend.isMoved) return about(`${figure}, ${changed}${turned}${where}.`, 'chart')
   if (isNoticed(facts, metric, trend.isNews)) {
-    const how = trend.last === null ? turned || between : say.story.onLast(trend.last === 'all')
+    const how = trend.last === null ? between : say.story.onLast(trend.last === 'all')
     return about(`${figure}, ${changed}${how}${where}.`, 'chart')
   }
   const [low, high] = [trend.range?.low.level ?? 0, trend.range?.high.level ?? 0]

@@ -69,8 +69,8 @@ interface LevelOfDay {
 
 /**
  * How a figure went since the compared day: the median of the last three observations against that of the first three says whether it rose,
- * fell or stayed, where there are six or more. What lies between is told where it is more than the figure usually swings; and so is an end that
- * is not like the days beside it.
+ * fell or stayed, where there are six or more. What lies between is told where it is more than the figure usually swings; and so is a last day
+ * that is not like the days before it.
  */
 export function trendOf<Day extends LevelOfDay>(
   all: readonly Day[],

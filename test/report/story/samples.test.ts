@@ -99,7 +99,7 @@ interface SampleOptions {
 }
 
 const samples: readonly (readonly [title: string, job: AJob, options?: SampleOptions])[] = [
-  ['forty keywords, three sites', { keywords: drifting(40, { rivals: 2 }) }],
+  ['forty keywords, three sites', { keywords: drifting(40, { rivals: 2 }) }, { tells: 'between' }],
   ['one target', { keywords: drifting(40, { seed: 2, rivals: 0 }) }],
   ['many keywords', { keywords: drifting(5_000, { seed: 3, rivals: 2, length: 9 }), length: 9 }],
   ['a month', { keywords: drifting(60, { seed: 4, length: 31 }), length: 31, from: '2026-10-31' }],
