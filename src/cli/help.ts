@@ -48,7 +48,14 @@ function pageOf(
 }
 
 /** One line of a table, where it fits one. */
-type HelpRow = Parameters<typeof rowLines>[0]
+interface HelpRow {
+  /** How much farther in it begins than others. */
+  readonly indent?: number
+  readonly left: string
+  readonly right: string
+  /** Stands at the right edge. */
+  readonly kind?: string
+}
 
 function globalsOf(width: number): readonly string[] {
   const flags: OptionSpecs = {
@@ -79,19 +86,7 @@ function tableOf(heading: string, rows: readonly HelpRow[], width: number): read
 const margin = '  '
 
 function rowLines(
-  {
-    indent = 0,
-    left,
-    right,
-    kind,
-  }: {
-    /** How much farther in it begins than others. */
-    readonly indent?: number
-    readonly left: string
-    readonly right: string
-    /** Stands at the right edge. */
-    readonly kind?: string
-  },
+  { indent = 0, left, right, kind }: HelpRow,
   room: number,
   width: number,
 ): readonly string[] {

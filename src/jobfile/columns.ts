@@ -45,21 +45,18 @@ function folded(name: string): string {
 type ColumnMeanings = NonNullable<ReturnType<typeof readColumns>>
 
 /** How a header is read. */
-type HeaderReading = Parameters<typeof readColumns>[1]
+interface HeaderReading {
+  readonly map: ColumnMap
+  readonly operations: readonly BillableOperation[]
+  /** Whether a YAML job names the file: what can be written in it is proposed there. */
+  readonly inYaml: boolean
+  readonly report: (mistake: InvalidValue) => void
+  /** Takes what is no mistake, but good to know. */
+  readonly notice: (message: string, inRuns: boolean) => void
+}
 
 /** Reads a header row. Every mistake is reported; null means that no row can be read. */
-function readColumns(
-  head: TableHead,
-  reading: {
-    readonly map: ColumnMap
-    readonly operations: readonly BillableOperation[]
-    /** Whether a YAML job names the file: what can be written in it is proposed there. */
-    readonly inYaml: boolean
-    readonly report: (mistake: InvalidValue) => void
-    /** Takes what is no mistake, but good to know. */
-    readonly notice: (message: string, inRuns: boolean) => void
-  },
-) {
+function readColumns(head: TableHead, reading: HeaderReading) {
   const written = head.cells.map((cell) => cell.trim())
   const names = written.slice(0, written.findLastIndex((name) => name !== '') + 1)
   const isExport = exportNames.every((name) => names.includes(name))

@@ -187,25 +187,22 @@ async function unchanged(job: FileOrText, bytes: Buffer, report: Report): Promis
 }
 
 /** What the queries of a job are read from and with. */
-type QueryReading = Parameters<typeof readQueries>[0]
+interface QueryReading {
+  /** Name of the job file in mistakes; paths of its CSV files are relative to it. */
+  readonly file: string
+  /** The CSV, where the job is one. */
+  readonly table: ByteSource
+  /** The YAML; null for a CSV. */
+  readonly source: Source | null
+  readonly plan: JobPlan
+  readonly expand: ReturnType<typeof queryExpander>
+  readonly report: Report
+  readonly notice: (notice: Notice) => void
+}
 
 /** Reads all queries once; `whole` says that the settings are right, so that missing targets and queries can be reported, too. */
 async function* readQueries(
-  {
-    report,
-    ...given
-  }: {
-    /** Name of the job file in mistakes; paths of its CSV files are relative to it. */
-    readonly file: string
-    /** The CSV, where the job is one. */
-    readonly table: ByteSource
-    /** The YAML; null for a CSV. */
-    readonly source: Source | null
-    readonly plan: JobPlan
-    readonly expand: ReturnType<typeof queryExpander>
-    readonly report: Report
-    readonly notice: (notice: Notice) => void
-  },
+  { report, ...given }: QueryReading,
   seen: (chunk: Buffer) => void,
   whole: boolean,
 ): AsyncGenerator<JobQuery, void> {

@@ -25,7 +25,20 @@ import { inFile, readTargets } from './targets.ts'
 import { everywhere, type JobDefaults, withDefaults } from './workspace.ts'
 
 /** What settings are read from. */
-type Origin = Parameters<typeof readSettings>[0]
+interface Origin {
+  /** The job file; null where the job came without one. */
+  readonly path: string | null
+  /** What mistakes call it. */
+  readonly where: string
+  /** The YAML; null for a CSV. */
+  readonly source: Source | null
+  /** What its folder says. */
+  readonly defaults: JobDefaults
+  /** Names of the channels of its folder. */
+  readonly channels: readonly string[]
+  /** Whether single queries may have targets of their own. */
+  readonly hasOtherTargets: boolean
+}
 
 /** A job without its queries. */
 export type JobPlan = ReturnType<typeof readSettings>
@@ -35,20 +48,7 @@ export type JobPlan = ReturnType<typeof readSettings>
  * only to look for mistakes in the queries.
  */
 export function readSettings(
-  file: {
-    /** The job file; null where the job came without one. */
-    readonly path: string | null
-    /** What mistakes call it. */
-    readonly where: string
-    /** The YAML; null for a CSV. */
-    readonly source: Source | null
-    /** What its folder says. */
-    readonly defaults: JobDefaults
-    /** Names of the channels of its folder. */
-    readonly channels: readonly string[]
-    /** Whether single queries may have targets of their own. */
-    readonly hasOtherTargets: boolean
-  },
+  file: Origin,
   options: JobOptions,
   entryOperations: readonly BillableOperation[],
   report: Report,
@@ -315,22 +315,14 @@ function readSharedParams(
   return shared
 }
 
-type Checking = Parameters<typeof fits>[0]
+interface Checking {
+  readonly raw: RawSettings
+  readonly all: readonly BillableOperation[]
+  readonly style: 'get' | 'post'
+  readonly report: Report
+}
 
-function fits(
-  {
-    raw,
-    all,
-    style,
-    report,
-  }: {
-    readonly raw: RawSettings
-    readonly all: readonly BillableOperation[]
-    readonly style: 'get' | 'post'
-    readonly report: Report
-  },
-  at: readonly [string, string],
-): boolean {
+function fits({ raw, all, style, report }: Checking, at: readonly [string, string]): boolean {
   // What a folder says is for the operations that have it.
   if (raw.isDefault(at)) return true
   const mistake = paramReaders.unknown(at[1], all, style)

@@ -31,7 +31,19 @@ import {
 } from './journal.ts'
 import type { SharedJournal } from './postgres/open.ts'
 
-type SyncOptions = Parameters<typeof syncJournal>[0]
+interface SyncOptions {
+  readonly journal: Pick<SharedJournal, 'changes'>
+  readonly store: Store
+  readonly clock: Clock
+  /** The key of this host; null where it has none. */
+  readonly ownKey?: string | null
+  /** For people: which database this reader is. */
+  readonly name: string
+  /** Ends between two batches when it is aborted; the next sync goes on. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with a run whose plan has come. */
+  readonly onPlanned?: (run: Run) => Promise<void>
+}
 
 /** Rows of the journal that are read at once: bodies of some thousand bytes each. */
 const rowsAtOnce = 1_000
@@ -44,19 +56,7 @@ export type SyncResult = Awaited<ReturnType<typeof syncJournal>>
  * Brings everything that is in the journal into a database: plans, calls, answers, and what follows from them. What was read is written
  * with the position in one change, and applied afterwards in its order, so that it may be killed at any instant.
  */
-export async function syncJournal(options: {
-  readonly journal: Pick<SharedJournal, 'changes'>
-  readonly store: Store
-  readonly clock: Clock
-  /** The key of this host; null where it has none. */
-  readonly ownKey?: string | null
-  /** For people: which database this reader is. */
-  readonly name: string
-  /** Ends between two batches when it is aborted; the next sync goes on. */
-  readonly signal?: AbortSignal | undefined
-  /** Called with a run whose plan has come. */
-  readonly onPlanned?: (run: Run) => Promise<void>
-}) {
+export async function syncJournal(options: SyncOptions) {
   const { journal, store, signal } = options
   const reader = { id: await store.readerId(), name: options.name }
   await followOne(options)

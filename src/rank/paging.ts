@@ -412,17 +412,7 @@ interface PagingEnd {
 export type PagingDecision = { readonly next: number } | PagingEnd
 
 /** The state of a query after one of its pages was answered. */
-type PagingState = Parameters<typeof decidePaging>[0]
-
-const depthReached: PagingEnd = { because: 'the depth asked for was reached', kind: 'depth' }
-const allFound: PagingEnd = { because: 'every target was found', kind: 'found' }
-const allDormant: PagingEnd = {
-  because: 'the targets were not found for a while, and are looked for in depth only now and then',
-  kind: 'dormant',
-}
-
-/** Decides on the page after one that was answered. A short page is not a reason to stop. */
-export function decidePaging(state: {
+interface PagingState {
   readonly policy: PagingPolicy
   /** The page that was answered. */
   readonly page: number
@@ -437,7 +427,17 @@ export function decidePaging(state: {
   readonly nextPage: number | null
   readonly currentPage: number | null
   readonly wanted: Parameters<typeof smartPage>[2]
-}): PagingDecision {
+}
+
+const depthReached: PagingEnd = { because: 'the depth asked for was reached', kind: 'depth' }
+const allFound: PagingEnd = { because: 'every target was found', kind: 'found' }
+const allDormant: PagingEnd = {
+  because: 'the targets were not found for a while, and are looked for in depth only now and then',
+  kind: 'dormant',
+}
+
+/** Decides on the page after one that was answered. A short page is not a reason to stop. */
+export function decidePaging(state: PagingState): PagingDecision {
   const { policy, wanted } = state
   const pages = policy === 'smart' ? state.pages : state.pages.filter(({ page }) => page <= state.page)
   const last = pages.find(({ page }) => page === state.page)

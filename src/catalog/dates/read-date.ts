@@ -4,7 +4,13 @@ import { dayMs } from '../../model/time.ts'
 import { dateLanguages, fold, plain, textLocaleOf } from './languages.ts'
 
 /** Needed to read the dates in a text. */
-type DateContext = Parameters<typeof readDate>[1]
+interface DateContext {
+  /** When the answer came, epoch ms: ages count back from here. */
+  readonly fetchedAt: number
+  /** Code of the language of the text, as requested from the service; null if unknown. */
+  readonly language: string | null
+  readonly country?: string | null
+}
 
 /** The instant that a text names, epoch ms, and its precision. */
 type ReadDate = Pick<ParsedDate, 'at' | 'precision'>
@@ -19,16 +25,7 @@ const latestAhead = 2 * dayMs
  * The date in a text of a result, relative or absolute; null if there is none or it is not certain. A date without a time is
  * its midnight in UTC, a month is its first day.
  */
-export function readDate(
-  text: string,
-  context: {
-    /** When the answer came, epoch ms: ages count back from here. */
-    readonly fetchedAt: number
-    /** Code of the language of the text, as requested from the service; null if unknown. */
-    readonly language: string | null
-    readonly country?: string | null
-  },
-): ReadDate | null {
+export function readDate(text: string, context: DateContext): ReadDate | null {
   if (text.length > longest) return null
   const reader = pieceReader(context)
   const whole = plain(text)

@@ -22,21 +22,18 @@ interface ComparedQuery extends SerpQuery {
   readonly search?: ImportedSearch
 }
 
-type Meant = Parameters<typeof serpDiffs>[1]
+interface Meant {
+  readonly job: string
+  /** The last day that counts; all by default. */
+  readonly date: string | undefined
+  /** Text of the queries that are meant; all by default. */
+  readonly text: string | undefined
+  /** Which of them. */
+  readonly fits: (query: SerpQuery) => boolean
+}
 
 /** What can be compared of the results of a job: days on which queries were measured, or those on which they were imported. */
-export function serpDiffs(
-  store: Store,
-  meant: {
-    readonly job: string
-    /** The last day that counts; all by default. */
-    readonly date: string | undefined
-    /** Text of the queries that are meant; all by default. */
-    readonly text: string | undefined
-    /** Which of them. */
-    readonly fits: (query: SerpQuery) => boolean
-  },
-) {
+export function serpDiffs(store: Store, meant: Meant) {
   return {
     /** The queries that were asked; throws a sentence where none is meant. */
     asked: () => askedQueries(store, meant),

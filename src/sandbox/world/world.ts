@@ -310,7 +310,17 @@ function shuffled(list: readonly string[], hash: number): readonly string[] {
 }
 
 /** A candidate at its place on a page. */
-type PlacedCandidate = Parameters<typeof itemOf>[0]
+interface PlacedCandidate {
+  readonly candidate: RankingCandidate
+  readonly position: number
+  readonly topic: Topic
+  readonly vertical: Vertical
+  readonly day: number
+  readonly year: number
+  readonly language: string
+  /** Short items may come without a snippet. */
+  readonly short: boolean
+}
 
 const widths = [640, 800, 1024, 1200, 1600, 1920]
 const shapes = [0.5625, 0.75, 1, 1.3333]
@@ -340,20 +350,7 @@ const makers: Readonly<Record<string, (placed: PlacedCandidate) => unknown>> = {
 }
 
 /** The item with these fields; unknown fields are null. */
-function itemOf(
-  placed: {
-    readonly candidate: RankingCandidate
-    readonly position: number
-    readonly topic: Topic
-    readonly vertical: Vertical
-    readonly day: number
-    readonly year: number
-    readonly language: string
-    /** Short items may come without a snippet. */
-    readonly short: boolean
-  },
-  fields: readonly string[],
-): Record<string, unknown> {
+function itemOf(placed: PlacedCandidate, fields: readonly string[]): Record<string, unknown> {
   const item: Record<string, unknown> = {}
   for (const field of fields) item[field] = makers[field]?.(placed) ?? null
   return item

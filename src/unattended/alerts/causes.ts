@@ -288,7 +288,13 @@ function overText(kind: Exclude<Cause['kind'], 'account'>, place: string): strin
 type ToldJob = Pick<StoppedJob, 'job' | 'folder' | 'channels'>
 
 /** What one job says of causes. */
-type JobCauses = Parameters<typeof changeCauses>[0]
+interface JobCauses {
+  /** Causes that stop it, each with those who are told. */
+  readonly stopped: readonly { readonly cause: Cause; readonly told: ToldJob }[]
+  /** How another cause than those ends for it; null where it may go on. */
+  readonly freed: (cause: Pick<Cause, 'kind' | 'place'>) => Pick<Cause, 'text' | 'now'> | null
+  readonly job: string
+}
 
 /** A job that did not come back for so long is not waited for: it may have been given up. */
 const longestMs = 2 * dayMs
@@ -377,17 +383,7 @@ function toldJob({ job, folder, channels }: JobToTell, rules: readonly AlertRule
 
 /** What changes with what one job says. */
 function changeCauses(
-  {
-    stopped,
-    freed,
-    job,
-  }: {
-    /** Causes that stop it, each with those who are told. */
-    readonly stopped: readonly { readonly cause: Cause; readonly told: ToldJob }[]
-    /** How another cause than those ends for it; null where it may go on. */
-    readonly freed: (cause: Pick<Cause, 'kind' | 'place'>) => Pick<Cause, 'text' | 'now'> | null
-    readonly job: string
-  },
+  { stopped, freed, job }: JobCauses,
   {
     open,
     muted,

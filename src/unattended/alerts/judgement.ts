@@ -21,7 +21,24 @@ import {
 } from './query-rules.ts'
 
 /** What is known of a job's alerts before it is judged. */
-type JudgementContext = Parameters<typeof judge>[1]
+interface JudgementContext {
+  readonly open: readonly StoredAlert[]
+  /** Ids of open alerts about queries that the job no longer has: they end without a message. */
+  readonly gone: ReadonlySet<string>
+  /** Until when identities are muted, those that are not left out. */
+  readonly muted: ReadonlyMap<string, number>
+  /** What is muted of alerts that begin, whatever their identity. */
+  readonly mutes: readonly Mute[]
+  /** Names of the channels of the workspace. */
+  readonly channels: readonly string[]
+  /** For whom the job is; null where it does not say. */
+  readonly client: string | null
+  /** Null where no query is judged. */
+  readonly describe: DescribeAlert | null
+  /** The run that is judged; null where the job could not run. */
+  readonly run: Judgement['run']
+  readonly now: number
+}
 
 /** What is said of an alert on a query beside its sentence. */
 interface Described {
@@ -44,34 +61,7 @@ const undescribed: Described = {
  */
 export function judge(
   facts: AlertFacts,
-  {
-    open: all,
-    gone,
-    muted: identities,
-    mutes,
-    channels,
-    client,
-    describe,
-    run,
-    now,
-  }: {
-    readonly open: readonly StoredAlert[]
-    /** Ids of open alerts about queries that the job no longer has: they end without a message. */
-    readonly gone: ReadonlySet<string>
-    /** Until when identities are muted, those that are not left out. */
-    readonly muted: ReadonlyMap<string, number>
-    /** What is muted of alerts that begin, whatever their identity. */
-    readonly mutes: readonly Mute[]
-    /** Names of the channels of the workspace. */
-    readonly channels: readonly string[]
-    /** For whom the job is; null where it does not say. */
-    readonly client: string | null
-    /** Null where no query is judged. */
-    readonly describe: DescribeAlert | null
-    /** The run that is judged; null where the job could not run. */
-    readonly run: Judgement['run']
-    readonly now: number
-  },
+  { open: all, gone, muted: identities, mutes, channels, client, describe, run, now }: JudgementContext,
 ): Judgement {
   const open = all.filter(({ id }) => !gone.has(id))
   const { changes, dropped: ofNoRule } = evaluate(facts, open)

@@ -20,17 +20,7 @@ type PingedJob = Pick<JobSettings, 'name' | 'ping'>
  * Tells the switches of jobs, where they have one, what happened. Never rejected: at the start of a run nothing waits for it. Pings
  * that did not arrive for one reason are one line, whatever jobs and events they are of.
  */
-function pinger({
-  outgoing,
-  log,
-  reported = new Set(),
-}: {
-  readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
-  /** Prints a warning. */
-  readonly log: (line: string) => void
-  /** Why pings did not arrive the last time: that is not said again. */
-  readonly reported?: Set<string> | undefined
-}) {
+function pinger({ outgoing, log, reported = new Set() }: PingOptions) {
   const failed = new Map<string, Set<string>>()
   return {
     send: async ({ name, ping }: PingedJob, event: PingEvent, body: string): Promise<void> => {
@@ -51,7 +41,13 @@ function pinger({
   }
 }
 
-type PingOptions = Parameters<typeof pinger>[0]
+interface PingOptions {
+  readonly outgoing: Pick<Outgoing, 'post' | 'secret' | 'addressMistake'>
+  /** Prints a warning. */
+  readonly log: (line: string) => void
+  /** Why pings did not arrive the last time: that is not said again. */
+  readonly reported?: Set<string> | undefined
+}
 
 /** What kept a ping from arriving; null where it arrived. */
 async function send(

@@ -15,7 +15,11 @@ import { localTime, slotsBetween } from '../../schedule/slots.ts'
 type WriteLog = Terminal['log']
 
 /** Where scheduled jobs are. */
-type JobPlaces = Parameters<typeof jobPaths>[0]
+interface JobPlaces {
+  /** Empty where none was named. */
+  readonly named: readonly string[]
+  readonly folder: string
+}
 
 /** A job as its file last was without mistakes. */
 export interface LastValidJob {
@@ -152,14 +156,7 @@ function changeOf(
 }
 
 /** The files that were named, or every YAML file of a folder. The same file by another spelling is the same job. */
-async function jobPaths({
-  named,
-  folder,
-}: {
-  /** Empty where none was named. */
-  readonly named: readonly string[]
-  readonly folder: string
-}): Promise<readonly string[]> {
+async function jobPaths({ named, folder }: JobPlaces): Promise<readonly string[]> {
   if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
   return await peek.jobFiles(folder)
 }

@@ -144,7 +144,24 @@ const serviceFiles = {
 } as const satisfies Readonly<Record<string, (plan: ServicePlan) => string>>
 
 /** What the text is about; every path is absolute. */
-type ServicePlan = Parameters<typeof systemdUnit>[0]
+interface ServicePlan {
+  /** Path of node. */
+  readonly node: string
+  /** Path of the program that node runs. */
+  readonly program: string
+  /** The working folder: job files and `.env` are in it. */
+  readonly folder: string
+  /** Folders outside the working folder that are written. */
+  readonly writes: readonly string[]
+  /** Job files and options, as typed after the command. */
+  readonly args: readonly string[]
+  /** Options of a command that stays up. */
+  readonly upArgs: readonly string[]
+  /** Who runs it; null where that is not known. */
+  readonly user: string | null
+  /** Line of `.env` with a comment after a value, which systemd would take as a part of the value; null where there is none. */
+  readonly commentInEnv: number | null
+}
 
 /** How long a stop may take: calls that are in flight are awaited and stored. */
 const stopSeconds = 600
@@ -164,24 +181,7 @@ function systemdUnit({
   upArgs,
   user,
   commentInEnv,
-}: {
-  /** Path of node. */
-  readonly node: string
-  /** Path of the program that node runs. */
-  readonly program: string
-  /** The working folder: job files and `.env` are in it. */
-  readonly folder: string
-  /** Folders outside the working folder that are written. */
-  readonly writes: readonly string[]
-  /** Job files and options, as typed after the command. */
-  readonly args: readonly string[]
-  /** Options of a command that stays up. */
-  readonly upArgs: readonly string[]
-  /** Who runs it; null where that is not known. */
-  readonly user: string | null
-  /** Line of `.env` with a comment after a value, which systemd would take as a part of the value; null where there is none. */
-  readonly commentInEnv: number | null
-}): string {
+}: ServicePlan): string {
   const name = `rankline-${nameOf(folder)}`
   const environment =
     commentInEnv === null

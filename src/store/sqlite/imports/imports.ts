@@ -88,7 +88,12 @@ function hasImports(db: Database): boolean {
   return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'imports_'").get() !== undefined
 }
 
-type Writing = Parameters<typeof importWriter>[1]
+interface Writing {
+  readonly job: string | null
+  readonly now: number
+  /** Where earlier imports are; null where there are none. */
+  readonly earlier: Database | null
+}
 
 /** What an import came to. */
 export type ImportResult = Awaited<ReturnType<typeof importInto>>
@@ -159,19 +164,7 @@ interface ImportedFile {
 export type ImportSink = ReturnType<typeof importWriter>['sink']
 
 /** Writes one import, in the transaction of the caller. */
-function importWriter(
-  db: Database,
-  {
-    job,
-    now,
-    earlier,
-  }: {
-    readonly job: string | null
-    readonly now: number
-    /** Where earlier imports are; null where there are none. */
-    readonly earlier: Database | null
-  },
-) {
+function importWriter(db: Database, { job, now, earlier }: Writing) {
   const nextId = (table: string): number =>
     Number(db.prepare(`SELECT coalesce(max(id), 0) + 1 FROM ${table}`).pluck().get())
   const id = nextId('imports_')
