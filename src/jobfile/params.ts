@@ -79,17 +79,20 @@ function paramValue(param: Param, name: string, text: string): ReadResult<ParamV
 
 type Params = Readonly<Record<string, ParamValue>>
 
+/** What holds for every query of a job. */
+export interface JobParams {
+  readonly style: Style
+  readonly params: ReadonlyMap<string, ParamValue>
+  readonly matrix: ReadonlyMap<string, readonly ParamValue[]>
+}
+
 /**
  * Params and matrix of the job for an operation, where a query sets `own` itself: its own value stands in for a list.
  *
  * @param job what holds for every query of it; the values were checked
  */
 function combine(
-  job: {
-    readonly style: Style
-    readonly params: ReadonlyMap<string, ParamValue>
-    readonly matrix: ReadonlyMap<string, readonly ParamValue[]>
-  },
+  job: JobParams,
   operation: BillableOperation,
   own: readonly string[],
 ): {
@@ -145,9 +148,7 @@ export interface RowToExpand extends Omit<JobQuery, 'operation' | 'params'> {
  * Makes the queries of a row: one per operation and combination of the matrix; none after a mistake. Rows of one job share what the job
  * sets, so that a row costs little.
  */
-export function queryExpander(
-  job: Parameters<typeof combine>[0],
-): (row: RowToExpand, report: Report) => readonly JobQuery[] {
+export function queryExpander(job: JobParams): (row: RowToExpand, report: Report) => readonly JobQuery[] {
   const combined = new Map<string, ReturnType<typeof combine>>()
   const unknown = new Map<string, { readonly mistake: InvalidValue | null }>()
   const combineOnce = (operation: BillableOperation, own: readonly string[]) =>

@@ -18,7 +18,7 @@ import { jobName, propertyOf, quoted } from '../model/values.ts'
 import { alertReaders } from './alerts.ts'
 import type { ColumnMap } from './columns.ts'
 import { readMap, type SchemaResult } from './issues.ts'
-import { paramReaders } from './params.ts'
+import { type JobParams, paramReaders } from './params.ts'
 import { columnNames, schemas } from './schema.ts'
 import type { FilePosition, Path, Report, Source, Tree } from './source.ts'
 import { inFile, readTargets } from './targets.ts'
@@ -286,7 +286,7 @@ function readSharedParams(
   operations: readonly BillableOperation[],
   entryOperations: readonly BillableOperation[],
   report: Report,
-): Parameters<typeof paramReaders.combine>[0] {
+): JobParams {
   const { file, options } = raw
   const style = options.data.style ?? file.data.style ?? 'get'
   const all = [...new Set([...operations, ...entryOperations])]
@@ -376,7 +376,7 @@ function readMatrix(checking: Checking): Map<string, readonly ParamValue[]> {
 }
 
 function reportConflicts(
-  shared: Parameters<typeof paramReaders.combine>[0],
+  shared: JobParams,
   operations: readonly BillableOperation[],
   raw: RawSettings,
   report: Report,

@@ -167,7 +167,7 @@ async function planDue(
       /** Why the continued runs had stopped before, by run. */
       readonly stoppedBefore: ReadonlyMap<number, FinishReason | null>
       /** The slots that these runs have; `endSlots` ends them. */
-      readonly slots: Parameters<typeof endSlots>[1]
+      readonly slots: RunSlots
     })
   | null
 > {
@@ -199,7 +199,7 @@ async function planDue(
   const listed =
     agreed.length === 0 ? [] : await planning.commit({ store, clock }, draft, decided, events.note)
   const runs = new Map(listed.map(({ run }) => [run.job, run.id]))
-  const taken: Parameters<typeof endSlots>[1][number][] = []
+  const taken: RunSlots[number][] = []
   for (const [job, slotAt] of slots) {
     const runId = runs.get(job)
     if (runId !== undefined) {
@@ -220,11 +220,11 @@ async function planDue(
   }
 }
 
+/** Slots of the schedule, each with the run that took it. */
+type RunSlots = readonly { readonly job: string; readonly slotAt: number; readonly runId: number }[]
+
 /** Notes that slots had their runs. For the process that has collected them, whatever they came to. */
-async function endSlots(
-  store: Pick<Store, 'endSlot'>,
-  slots: readonly { readonly job: string; readonly slotAt: number; readonly runId: number }[],
-): Promise<void> {
+async function endSlots(store: Pick<Store, 'endSlot'>, slots: RunSlots): Promise<void> {
   for (const { job, slotAt, runId } of slots)
     await store.endSlot(job, slotAt, { outcome: 'ran', runId, reason: null })
 }

@@ -222,7 +222,7 @@ async function stage(
   let read = 0
   let chosen = 0
   let batch: JobQuery[] = []
-  const marked: Parameters<typeof addPlace>[0] = { first: [], count: 0, last: null }
+  const marked: MarkedPlaces = { first: [], count: 0, last: null }
   const flush = async (): Promise<void> => {
     const planned = batch.map(planQuery)
     const keys = planned.map(({ key }) => key)
@@ -257,11 +257,15 @@ async function stage(
 /** Lines that a sentence names at most. */
 const mostPlaces = 5
 
+/** Where texts with invisible marks stand: the first of them, and how many there are. */
+interface MarkedPlaces {
+  readonly first: string[]
+  count: number
+  last: JobQuery['source'] | null
+}
+
 /** Adds a line to the lines of files: how many, and the first few. */
-function addPlace(
-  places: { readonly first: string[]; count: number; last: JobQuery['source'] | null },
-  source: JobQuery['source'],
-): void {
+function addPlace(places: MarkedPlaces, source: JobQuery['source']): void {
   // The queries of a row follow each other, and it is told once.
   if (source === places.last) return
   places.last = source
@@ -269,7 +273,7 @@ function addPlace(
   if (places.count <= mostPlaces) places.first.push(`${source.file}:${source.line}`)
 }
 
-function marksLeftOut({ first, count: texts }: Parameters<typeof addPlace>[0]): string {
+function marksLeftOut({ first, count: texts }: MarkedPlaces): string {
   const more = texts > first.length ? ` and ${grouped(texts - first.length)} more` : ''
   return `${first.join(', ')}${more}: invisible marks (zero-width or of direction) are left out of ${count(texts, 'text')}.`
 }

@@ -13,15 +13,17 @@ import type { ChoiceOf, StagedJob } from './job-files.ts'
 /** A part of jobs. */
 type Selection = NonNullable<ReturnType<typeof selectionOf>>
 
-/** The part of jobs that options ask for; null for all of them. Throws one sentence where an option is wrong. */
-export function selectionOf(options: {
+interface SelectionOptions {
   readonly tag?: readonly string[] | undefined
   readonly query?: readonly string[] | undefined
   readonly engine?: readonly string[] | undefined
   /** Conditions, for instance `volume>1000 and tag=money`. */
   readonly where?: readonly string[] | undefined
   readonly limit?: string | undefined
-}) {
+}
+
+/** The part of jobs that options ask for; null for all of them. Throws one sentence where an option is wrong. */
+export function selectionOf(options: SelectionOptions) {
   const { tag = [], query = [], engine = [], where = [] } = options
   const limit = numberOption('--limit', options.limit, { min: 1 }) ?? Number.POSITIVE_INFINITY
   const given = [...optionText('tag', tag), ...optionText('query', query), ...optionText('engine', engine)]
@@ -70,9 +72,7 @@ function engineOf({ operation }: Pick<JobQuery, 'operation'>): string {
 export type WantedQueries = ReturnType<typeof wantedOf>
 
 /** What options ask for. Throws one sentence where one of them is wrong. */
-export function wantedOf(
-  options: Parameters<typeof selectionOf>[0] & { readonly fresh?: boolean | undefined },
-) {
+export function wantedOf(options: SelectionOptions & { readonly fresh?: boolean | undefined }) {
   const selection = selectionOf(options)
   const fresh = options.fresh === true
   return {

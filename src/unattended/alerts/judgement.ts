@@ -235,19 +235,13 @@ export interface AlertFacts {
 export type KnownAlert = Pick<StoredAlert, 'id' | 'identity' | 'before' | 'now'>
 
 /** What an alert is about: at most one of an identity is open. */
-export function alertIdentity(
-  job: string,
-  rule: AlertRule,
-  watched: Parameters<typeof identityOf>[2],
-): string {
+export function alertIdentity(job: string, rule: AlertRule, watched: WatchedPlace): string {
   return identityOf(job, ruleIdentity(rule), watched)
 }
 
-function identityOf(
-  job: string,
-  rule: string,
-  watched: { readonly queryKey: string; readonly target: string } | null,
-): string {
+type WatchedPlace = { readonly queryKey: string; readonly target: string } | null
+
+function identityOf(job: string, rule: string, watched: WatchedPlace): string {
   return JSON.stringify([job, rule, watched?.queryKey ?? null, watched?.target ?? null])
 }
 

@@ -100,18 +100,18 @@ async function dueDigests(
 /** How often waiting messages are sent. */
 const everyMs = 60_000
 
+type SendingParts = Pick<Parameters<typeof deliver>[0], 'clock' | 'log'> & {
+  /** Path of the database; where it is missing nothing waits. */
+  readonly database: string
+  /** Asked for each time, for settings may have changed. */
+  readonly outgoing: () => Outgoing
+}
+
 /**
  * What a scheduler does between runs, as often as it likes: once a minute it puts in the digests of these jobs that are due, and
  * sends what waits. A line that was said the time before is not said again. Nothing that goes wrong is thrown.
  */
-export function sendWithoutRun(
-  parts: Pick<Parameters<typeof deliver>[0], 'clock' | 'log'> & {
-    /** Path of the database; where it is missing nothing waits. */
-    readonly database: string
-    /** Asked for each time, for settings may have changed. */
-    readonly outgoing: () => Outgoing
-  },
-): (jobs: readonly JobSettings[]) => Promise<void> {
+export function sendWithoutRun(parts: SendingParts): (jobs: readonly JobSettings[]) => Promise<void> {
   let lookedAt = Number.NEGATIVE_INFINITY
   let saidBefore: ReadonlySet<string> = new Set()
   return async (jobs) => {
@@ -132,10 +132,7 @@ export function sendWithoutRun(
   }
 }
 
-async function send(
-  jobs: readonly JobSettings[],
-  parts: Parameters<typeof sendWithoutRun>[0],
-): Promise<void> {
+async function send(jobs: readonly JobSettings[], parts: SendingParts): Promise<void> {
   const { database, clock, outgoing, log } = parts
   if (!existsSync(database) || !(await isAnythingDue(jobs, parts))) return
   const { openStore } = await import('../../store/sqlite/open.ts')
@@ -147,7 +144,7 @@ async function send(
 /** Most of the time nothing waits, and the database is only read. One of an older rankline is left to the next run. */
 async function isAnythingDue(
   jobs: readonly JobSettings[],
-  { database, clock }: Pick<Parameters<typeof sendWithoutRun>[0], 'database' | 'clock'>,
+  { database, clock }: Pick<SendingParts, 'database' | 'clock'>,
 ): Promise<boolean> {
   const { openCurrent } = await import('../../store/sqlite/open.ts')
   await using reader = await openCurrent(database)

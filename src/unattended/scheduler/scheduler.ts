@@ -55,12 +55,7 @@ interface ScheduledJob {
   readonly failure: string | null
 }
 
-/**
- * Checks each job for due work when its time comes, until it is stopped. Nothing that goes wrong ends it: the job is checked again
- * at its next time, and sooner where the service or the disk was unavailable. Which slots were taken stands in the database, so that a
- * job is caught up once after downtime, and a slot that cron has run is not run again.
- */
-export async function runScheduler(parts: {
+interface SchedulerParts {
   readonly clock: Clock
   /** The last valid job of each file, read again where it has changed. */
   readonly jobFiles: { readonly refresh: () => Promise<readonly LastValidJob[]> }
@@ -78,7 +73,14 @@ export async function runScheduler(parts: {
   readonly onChecked?: (jobs: readonly ScheduledJobState[]) => void
   /** The longest sleep. */
   readonly longestSleepMs?: number
-}): Promise<void> {
+}
+
+/**
+ * Checks each job for due work when its time comes, until it is stopped. Nothing that goes wrong ends it: the job is checked again
+ * at its next time, and sooner where the service or the disk was unavailable. Which slots were taken stands in the database, so that a
+ * job is caught up once after downtime, and a slot that cron has run is not run again.
+ */
+export async function runScheduler(parts: SchedulerParts): Promise<void> {
   const { clock, jobFiles, log, stop, onWake, onChecked = () => {}, longestSleepMs = defaultSleepMs } = parts
   const { mayWork = async () => true, askService = async () => true } = parts
   let entries: ReadonlyMap<string, ScheduledJob> = new Map()
@@ -155,7 +157,7 @@ type CheckResults =
 
 /** Checks jobs whose time has come, and runs what is due. It never throws. */
 async function check(
-  { collect, log, stop }: Pick<Parameters<typeof runScheduler>[0], 'collect' | 'log' | 'stop'>,
+  { collect, log, stop }: Pick<SchedulerParts, 'collect' | 'log' | 'stop'>,
   entries: readonly ScheduledJob[],
 ): Promise<CheckResults | 'busy'> {
   const jobs = entries.map(({ job }) => job)

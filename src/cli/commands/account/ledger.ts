@@ -160,13 +160,12 @@ async function nameOf(store: Store, hash: string): Promise<string> {
   return alias === null ? short : `${alias} (${short})`
 }
 
-function verifyDocument({
-  key,
-  verification: { spans, total, unverified },
-}: {
+interface VerifiedKey {
   readonly key: string
   readonly verification: Verification
-}): object {
+}
+
+function verifyDocument({ key, verification: { spans, total, unverified } }: VerifiedKey): object {
   return {
     key,
     total: total === null ? null : spanDocument(total),
@@ -205,10 +204,7 @@ const verifyColumns = [
 const uncounted = 'The service started its count again, gave credits back, or says no count.'
 
 /** The comparison in lines, and a table of the intervals in which the service counted other credits than were billed here. */
-function described({
-  key,
-  verification: { spans, total, unverified },
-}: Parameters<typeof verifyDocument>[0]): string {
+function described({ key, verification: { spans, total, unverified } }: VerifiedKey): string {
   const lines = [sanitize(key), verdict(spans, total), ...explained(total)]
   const text = unverifiedText(unverified)
   if (text !== null) lines.push(text)
