@@ -14,6 +14,7 @@ import { RanklineError, UsageError } from '../model/errors.ts'
 import { type JobSettings, noFile } from '../model/job.ts'
 import { exitCodes, isComplete, type Run, type StopCause } from '../model/run.ts'
 import { count } from '../model/text.ts'
+import { hourMs } from '../model/time.ts'
 import { sanitize } from '../output/terminal.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
@@ -217,7 +218,7 @@ async function planRuns(
   const decide = () => jobDecisions.of(store, jobs, { fresh, change: false }, clock.wall())
   const wanted = await decide()
   for (const line of await jobDecisions.edited(store, draft, wanted)) events.log(line)
-  const reported = await askToBuyAgain(store, draft, fresh ? [] : wanted, events)
+  const reported = await askToBuyAgain(store, draft, fresh ? [] : wanted, clock.wall(), events)
   const dear = options.yes === true ? [] : await prices.dear(store, draft, wanted)
   await prices.confirm(dear, events.ask)
   if (lock !== null) await takeTurn(lock, store)
@@ -228,7 +229,7 @@ async function planRuns(
   await machines?.refuseOtherKeys(continuedRuns(next))
   if (next.some(({ decision }) => decision.do !== 'show')) await clockCheck.check(events.log)
   const decided = await jobDecisions.of(store, jobs, { fresh, change: true }, clock.wall())
-  if (!fresh) await noteBoughtAgain(store, draft, decided, reported, events.note)
+  if (!fresh) await noteBoughtAgain(store, draft, decided, { now: clock.wall(), reported, note: events.note })
   const listed = await commitRuns({ store, clock }, draft, decided, events.note)
   return { listed, isLeftOut: areLeftOut(options, staged) }
 }
@@ -303,9 +304,10 @@ async function askToBuyAgain(
   store: DoneStore,
   draft: Priced,
   decided: readonly JobDecision[],
+  now: number,
   { log, note, ask }: Pick<PlanEvents, 'log' | 'note' | 'ask'>,
 ): Promise<ReadonlySet<number>> {
-  const again = await finishedToday(store, draft, decided)
+  const again = await finishedToday(store, draft, decided, now)
   const reported = new Set(again.map(({ run }) => run))
   if (ask === null || again.length === 0) {
     for (const { line } of again) note(line)
@@ -322,28 +324,41 @@ async function noteBoughtAgain(
   store: DoneStore,
   draft: Priced,
   decided: readonly JobDecision[],
-  reported: ReadonlySet<number>,
-  note: PlanEvents['note'],
+  {
+    now,
+    reported,
+    note,
+  }: Pick<PlanEvents, 'note'> & { readonly now: number; readonly reported: ReadonlySet<number> },
 ): Promise<void> {
-  for (const { run, line } of await finishedToday(store, draft, decided)) if (!reported.has(run)) note(line)
+  for (const { run, line } of await finishedToday(store, draft, decided, now))
+    if (!reported.has(run)) note(line)
 }
 
-/** The runs of the same day that are finished and would be bought again, each with a line that says so and the price. */
+/**
+ * The runs of the same day that are finished and would be bought again, each with a line that says so, the price, and how to buy only
+ * what such a run left out.
+ */
 async function finishedToday(
   store: DoneStore,
   draft: Priced,
   decided: readonly JobDecision[],
+  now: number,
 ): Promise<readonly { readonly run: number; readonly line: string }[]> {
   const again: { readonly run: number; readonly line: string }[] = []
   for (const { decision, planned } of decided) {
     if (decision.do !== 'begin') continue
     const latest = await store.latestRun(planned.settings.name)
     if (latest === null || !isComplete(latest.finishReason) || latest.date !== planned.date) continue
+    const age = now - latest.startedAt
+    const { freshnessMs } = planned.settings
+    if (freshnessMs !== null && freshnessMs >= age) continue
     const { expected, max } = (await draft.summary(planned)).credits
     if (max === 0) continue
     const price =
       expected === max ? count(max, 'credit') : `some ${count(expected, 'credit')}, at most ${max}`
-    const line = `${sanitize(latest.job)} is already finished for today (run ${latest.id}). This run buys it again, for ${price}.`
+    // Half an hour more, for until the command is typed.
+    const hours = Math.max(1, Math.ceil(age / hourMs + 0.5))
+    const line = `${sanitize(latest.job)} is already finished for today (run ${latest.id}). This run buys it again, for ${price}. To buy only what that run left out, add --freshness ${hours}h.`
     again.push({ run: latest.id, line })
   }
   return again

@@ -8,7 +8,8 @@ import { testTable } from '../support/test-table.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const script = '/usr/bin/script'
-const again = 'job is already finished for today (run 1). This run buys it again, for 3 credits.'
+const again =
+  'job is already finished for today (run 1). This run buys it again, for 3 credits. To buy only what that run left out, add --freshness 1h.'
 
 let job: Stage
 beforeAll(async () => {
@@ -62,7 +63,7 @@ test('elsewhere it is said, but with --quiet, and bought; what costs nothing, or
   const before = sandbox.ledger.charged
   const said = await place.call(['run', 'job.csv'])
   expect(said.stderr).toMatch(
-    /^job is already finished for today \(run \d\)\. This run buys it again, for 3 credits\.$/m,
+    /^job is already finished for today \(run \d\)\. This run buys it again, for 3 credits\. To buy only what that run left out, add --freshness 1h\.$/m,
   )
   expect(sandbox.ledger.charged).toBe(before + 3)
   expect(await place.call(['run', 'job.csv', '--quiet'])).toEqual({ code: 0, stdout: '', stderr: '' })

@@ -82,3 +82,19 @@ test('a budget and the credits to keep are fitted, too, and what was left out co
   expect(JSON.parse(again.stdout)).toMatchObject({ run: 1, tasks: { planned: 10, done: 10 } })
   expect(sandbox.ledger.charged).toBe(10)
 })
+
+test('what a finished run left out is bought alone, with the age that a second run names', async () => {
+  const { sandbox, place } = await staged({ account: { subscription: { total: 40 } } })
+  const job = await place.file('job.csv', csv())
+  expect((await place.call(['run', job, '--fit-balance', '--keep', '32'])).code).toBe(0)
+  expect(sandbox.ledger.charged).toBe(8)
+
+  const { code, stderr } = await place.call(['run', job, '--freshness', '1h'])
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('again') })
+  expect(sandbox.ledger.charged).toBe(10)
+  const [, age = ''] =
+    (await place.call(['run', job])).stderr.match(/left out, add --freshness (\S+)\.$/m) ?? []
+  expect(age).toBe('1h')
+  expect(sandbox.ledger.charged).toBe(20)
+})
