@@ -174,7 +174,9 @@ describe('what the docs show does what it says', () => {
   let asFound: string
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ sites: ['acme.com', 'northdesk.example', 'globex.de', 'rival.com'] })
+    sandbox = await startSandbox({
+      sites: ['acme.com', 'northdesk.example', 'globex.de', 'umbrella.example', 'rival.com'],
+    })
     here = await workspace(sandbox)
     for (const [name, text] of Object.entries(files)) await here.file(name, text)
     await rename(serpbear.write(here.folder, trueHistories(5)), join(here.folder, 'serpbear.sqlite'))
@@ -201,15 +203,48 @@ describe('what the docs show does what it says', () => {
 
   /** Forms of pages that were written. */
   const built = new Set<string>()
-  const shown = pages.filter(({ text }) => scriptOf(text).length > 0)
+  const shown = pages.filter(({ path, text }) => path !== fortyClients && scriptOf(text).length > 0)
 
   test.each(shown)('$path', async ({ path, text }) => {
     const marked = [...text.matchAll(/<!-- sample: (\S+) is an? (\w+) -->/g)]
-    const real = new Map(
-      marked.map(([, id = '', kind = '']) => [id, samples[kind] ?? `no sample of ${kind}`]),
+    await follow(
+      path,
+      scriptOf(text),
+      new Map(marked.map(([, id = '', kind = '']) => [id, samples[kind] ?? `no sample of ${kind}`])),
     )
+  })
+
+  test(`${fortyClients}, from top to bottom in a folder that has nothing but what the page says`, async () => {
+    built.clear()
+    for (const name of await readdir(here.folder)) await rm(join(here.folder, name), { recursive: true })
+    await cp(join(root, 'jobs/harbor-search.svg'), join(here.folder, 'logo.svg'))
+    let clients = ''
+    for (const { language, text } of blocksOf(pages.find(({ path }) => path === fortyClients)?.text ?? '')) {
+      if (language === 'csv') {
+        clients += text
+        await here.file('clients.csv', clients)
+      } else if (text.startsWith('# rankline.yaml'))
+        await here.file(
+          'rankline.yaml',
+          text.replace(/type: (slack|email), .*(?= })/g, 'type: file, path: sent.jsonl'),
+        )
+      else if (shells.has(language)) await follow(fortyClients, commandsIn(text))
+    }
+    expect(await here.read('sent.jsonl')).toContain('umbrella-mail')
+    expect(here.sql('SELECT DISTINCT job FROM runs ORDER BY 1')).toEqual([
+      { job: '(removed)' },
+      { job: 'acme' },
+      { job: 'initech' },
+    ])
+  })
+
+  async function follow(
+    path: string,
+    script: readonly ShellCommand[],
+    real: ReadonlyMap<string, string> = new Map(),
+  ): Promise<void> {
     let folder = '.'
-    for (const { env, words } of scriptOf(text)) {
+    for (const { env, words } of script) {
       const [program = '', ...args] = words.map((word) => real.get(word) ?? hereNamed(word))
       const line = `${path}: ${words.join(' ')}`
       if (program === 'cd') folder = args[0]?.startsWith('/') ? folder : join(folder, args[0] ?? '')
@@ -226,7 +261,7 @@ describe('what the docs show does what it says', () => {
         expect(code, `${line}\n${stderr}${stdout}`).toBeOneOf([0, codes[args[0] ?? '']])
       }
     }
-  })
+  }
 
   /** Addresses and folders that exist elsewhere only. */
   function hereNamed(word: string): string {
@@ -245,6 +280,7 @@ describe('what the docs show does what it says', () => {
   }
 })
 
+const fortyClients = 'docs/forty-clients.md'
 const manyMachines = 'docs/many-machines.md'
 
 /** Programs of others, and what a shell does itself. */
@@ -303,7 +339,6 @@ const files = {
   'umbrella.yaml': `${job('northdesk.example')}  - broken desk\n`,
   'ranks.yaml': job('acme.com'),
   'keywords.csv': keywords,
-  'clients.csv': 'name,site,country\nAcme Inc.,acme.com,us\nGlobex,globex.de,de\n',
   'october.md': 'A good month.\n',
   'key.txt': 'sandbox-key\n',
   'queries.csv': 'Top queries,Clicks,Impressions,CTR,Position\nstanding desk,3,40,7.5%,8.1\n',

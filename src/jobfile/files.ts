@@ -66,10 +66,13 @@ async function nearlyNamed(
   )
   const stem = (name: string): string => path.basename(name, path.extname(name))
   const meant = stem(file)
-  const near = closestMatch(meant, names.map(stem))
+  const longer = [...new Set(names.map(stem))].filter((name) => name.startsWith(meant))
+  const near = closestMatch(meant, names.map(stem)) ?? (longer.length === 1 ? (longer[0] ?? null) : null)
   // Names of a letter or two are all near.
-  if (near === null || editDistance(near, meant) * 2 > meant.length) return {}
-  return { fix: `did you mean ${path.join(folder, names.find((name) => stem(name) === near) ?? near)}?` }
+  if (near === null || (!near.startsWith(meant) && editDistance(near, meant) * 2 > meant.length)) return {}
+  const same = names.filter((name) => stem(name) === near)
+  const name = same.find((one) => path.extname(one) === path.extname(file)) ?? same[0] ?? near
+  return { fix: `did you mean ${path.join(folder, name)}?` }
 }
 
 /** The path of a CSV file that a job file names: relative to the job file, or absolute. */

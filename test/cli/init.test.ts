@@ -222,6 +222,11 @@ test('a table of clients becomes a job for each; mistakes are told at once, and 
   expect(acme).toContain('gl: de, hl: de')
   expect(acme).toContain('"30 5 * * *"')
   expect(await listed(place.folder)).not.toContain('ranks.yaml')
+  expect((await place.call(['plan', 'acme.yaml'])).stderr).toContain('did you mean acme-inc.yaml?')
+
+  await place.file('clients.csv', 'name,site\nAcme Inc,acme.com\nUmbrella,umbrella.example\n')
+  const grown = await place.call(['init', '--jobs', 'clients.csv'])
+  expect(grown.stdout).toContain('rankline plan umbrella.yaml')
 
   await place.file('clients.csv', 'name,site\nAcme Inc,acme.com\nacme-inc,acme.com\n,x.com\nInitech,\n')
   const wrong = await place.call(['init', 'other', '--jobs', 'clients.csv'])

@@ -29,6 +29,13 @@ test('a job is found by its name without the ending, by its folder, and by a nam
   const charged = sandbox.ledger.charged
   const wrong = await place.call(['run', 'acmee'])
   expect([wrong.code, wrong.stderr]).toEqual([2, 'acmee: there is no such file; did you mean acme.yaml?\n'])
+  for (const [typed, meant] of [
+    ['acm.csv', 'acme.yaml'],
+    ['wor.yaml', 'words.csv'],
+  ] as const)
+    expect((await place.call(['plan', typed])).stderr).toContain(
+      `${typed}: there is no such file; did you mean ${meant}?`,
+    )
   const unknown = await place.call(['report', 'globx'])
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Did you mean globex?')])
 

@@ -263,13 +263,14 @@ async function layOutClients(
   if (laidOut.kept.length > 0)
     note(terminal, `Already there, and left as they are: ${laidOut.kept.join(', ')}.`)
   const jobs = clients.map(({ job }) => job)
+  const first = jobs.find((job) => laidOut.written.includes(`${job}.yaml`)) ?? jobs[0]
   await terminal.write(
     flags.json === true
       ? `${JSON.stringify({ folder: resolve(folder), ...laidOut, jobs }, null, 2)}\n`
       : `${count(clients.length, 'client')}; written into ${resolve(folder)}: ${laidOut.written.join(', ') || 'nothing new'}\n
 Write the keywords of each client into its .csv, and address and key of the service into ${join(folder, '.env')}. Then:
 
-  rankline plan ${jobs[0]}.yaml
+  rankline plan ${first}.yaml
   rankline status\n`,
   )
   return 0
