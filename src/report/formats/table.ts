@@ -7,7 +7,7 @@ import { sanitize, textWidth } from '../../output/terminal.ts'
 import { reportPageData } from '../build-data.ts'
 import { between, changeText, fullPlaces, shortUrl, trend } from '../cells.ts'
 import { columnMetrics, deltaText, valueText } from '../headline.ts'
-import { kindLabels, partKey } from '../history/filter-history.ts'
+import { partKey } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ReportPeriod } from '../history/period.ts'
 import { definitionOf } from '../metrics/definitions.ts'
@@ -28,6 +28,7 @@ import {
   summarise,
   uncountedTexts,
 } from '../summary.ts'
+import { kinds } from '../words/en/figures.ts'
 import type { FigureChange } from '../words/formats.ts'
 import { periodSentence, wordsOf } from '../words/words.ts'
 import { clickColumns } from './rows.ts'
@@ -288,7 +289,7 @@ function notes({ compared, added, removed, curve, targets, parts, otherParts }: 
     ...(otherKinds.length === 0
       ? []
       : [
-          `Figures of ${kindLabels[parts[0]?.kind ?? 'organic']}; of ${otherKinds.map((kind) => kindLabels[kind]).join(', ')} with --kind ${otherKinds.join(' or ')}.`,
+          `Figures of ${kinds[parts[0]?.kind ?? 'organic']}; of ${otherKinds.map((kind) => kinds[kind]).join(', ')} with --kind ${otherKinds.join(' or ')}.`,
         ]),
     `CTR: ${sanitize(curveName(curve))}.`,
   ].join(' ')

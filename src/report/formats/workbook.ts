@@ -3,7 +3,7 @@ import type { Row } from '../../model/result.ts'
 import { capitalised } from '../../model/text.ts'
 import { type CellKind, type Sheet, type SheetCell, workbook } from '../../output/xlsx.ts'
 import { type WholeReport, wholeReport } from '../build-data.ts'
-import { hasClicks, historyOfParts, kindLabels, type Part, partsOf } from '../history/filter-history.ts'
+import { hasClicks, historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
 import { keywordStatuses, valueOn } from '../history/keyword-status.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import { definitionOf, type MetricName, metrics } from '../metrics/definitions.ts'
@@ -25,6 +25,7 @@ import {
   statusesByTarget,
   summarise,
 } from '../summary.ts'
+import { kinds } from '../words/en/figures.ts'
 import { threeDigits } from '../words/formats.ts'
 import { periodSentence, type Words, wordsOf } from '../words/words.ts'
 import { wholeRows } from './rows.ts'
@@ -304,7 +305,7 @@ function labelsOf(targets: readonly number[], history: RankHistory): string {
 const ownField: SheetField<{ readonly target: Target }> = ['own', 'number', ({ target }) => +target.own, 6]
 
 const partFields: readonly SheetField<Part>[] = [
-  ['results', 'text', ({ kind }) => kindLabels[kind], 14],
+  ['results', 'text', ({ kind }) => kinds[kind], 14],
   ['engine', 'text', ({ engine }) => engine, 8],
 ]
 

@@ -1,5 +1,5 @@
 import type { ResultKind } from '../../model/result.ts'
-import { kinds as kindLabels } from '../words/en/figures.ts'
+import { kinds } from '../words/en/figures.ts'
 import type { Keyword, RankHistory, RankSeries } from './rank-history.ts'
 
 /** The filters of a reader. A missing or empty filter restricts nothing; a list means "any of these". */
@@ -135,11 +135,8 @@ export interface Part {
   readonly engine: string
 }
 
-/** Kinds of results in English. */
-export { kindLabels }
-
 /** The first kind that is asked for is that of the headline, unless another is named. */
-const kindOrder = Object.keys(kindLabels) as readonly ResultKind[]
+const kindOrder = Object.keys(kinds) as readonly ResultKind[]
 
 /**
  * Whether searches and a click-through curve say how often the results are clicked: those of web results alone. How many see a news rank or
@@ -168,7 +165,7 @@ export function partKey({ kind, engine }: Part): string {
 }
 
 /**
- * The parts of a history: those of the named kind first, then the other kinds in the order of `kindLabels`, each by engine.
+ * The parts of a history: those of the named kind first, then the other kinds in the order of `kinds`, each by engine.
  *
  * @param first the kind of the headline
  */

@@ -1,7 +1,7 @@
 import type { Words } from '../en/index.ts'
 import { documents } from './documents.ts'
-import { counts, definitions, formats, kinds, runs } from './figures.ts'
-import { metric, ranks } from './metrics.ts'
+import { counts, formats, kinds } from './figures.ts'
+import { metrics } from './metrics.ts'
 import { page } from './page.ts'
 import { story } from './story.ts'
 
@@ -11,11 +11,8 @@ export const german: Words = {
   ...formats,
   ...page,
   ...documents,
+  ...metrics,
   counts,
-  definitions,
   kinds,
-  metric,
-  ranks,
-  runs,
   story,
 }

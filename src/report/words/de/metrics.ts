@@ -2,7 +2,6 @@ import type { MovementGroup } from '../../history/movement.ts'
 import type { AbsentAs } from '../../metrics/figure.ts'
 import type { ShownMetric } from '../../metrics/index.ts'
 import type { Words } from '../en/index.ts'
-import type { MetricWords } from '../en/metrics.ts'
 import { formats } from './figures.ts'
 
 const { number } = formats
@@ -21,7 +20,7 @@ const groups: Readonly<Record<MovementGroup, (depth: number | null) => string>> 
 
 const shortGroups: Partial<Record<MovementGroup, string>> = { entered: 'neu', left: 'weg', new: 'erstmals' }
 
-export const ranks: Words['ranks'] = {
+const ranks: Words['ranks'] = {
   rank: (rank) => `Position ${number(rank)}`,
   notInTop: (depth) => `nicht in den Top ${number(depth)}`,
   estimated: (text) => `${text} (geschätzt)`,
@@ -39,9 +38,11 @@ export const ranks: Words['ranks'] = {
   worse: (size) => `um ${size} schlechter`,
 }
 
+type MetricText = ReturnType<Words['metric']>
+
 const own = 'eigene Definition'
 
-const words: Readonly<Record<Exclude<ShownMetric, 'average_position'>, MetricWords>> = {
+const words: Readonly<Record<Exclude<ShownMetric, 'average_position'>, MetricText>> = {
   visibility: {
     label: 'Sichtbarkeit',
     definition:
@@ -92,10 +93,10 @@ const words: Readonly<Record<Exclude<ShownMetric, 'average_position'>, MetricWor
   },
 }
 
-export const metric: Words['metric'] = (name, { absent = 'depth' }) =>
+const metric: Words['metric'] = (name, { absent = 'depth' }) =>
   name === 'average_position' ? averagePosition(absent) : words[name]
 
-function averagePosition(absent: AbsentAs): MetricWords {
+function averagePosition(absent: AbsentAs): MetricText {
   const counted = absent === 'left out' ? 'Keywords mit Position' : 'geprüfte Keywords'
   return {
     label: 'Durchschnittsposition',
@@ -113,3 +114,6 @@ function placeOf(absent: Exclude<AbsentAs, 'left out'>): string {
   if (absent === 'depth') return 'der Platz nach dem letzten abgefragten'
   return absent === 'looked at' ? 'der Platz nach dem letzten geprüften' : `Position ${absent}`
 }
+
+/** The words of metrics and of ranks. */
+export const metrics = { metric, ranks }

@@ -1,5 +1,5 @@
 import type { Words } from '../en/index.ts'
-import { clicks, counted, counts, formats, quoted } from './figures.ts'
+import { clicks, counted, counts, formats } from './figures.ts'
 
 const header: Words['header'] = {
   overview: 'Überblick',
@@ -274,18 +274,62 @@ const overview: Words['overview'] = {
     `etwa ${counted(Math.round(Math.abs(clicks)), 'Klick', 'Klicks')} im Monat ${clicks > 0 ? 'mehr' : 'weniger'}`,
 }
 
+function quoted(text: string): string {
+  return `„${text}“`
+}
+
+const runs: Words['runs'] = {
+  spent: (all, credits, ambiguous) =>
+    `${counted(all, 'Lauf', 'Läufe')}: ${counted(credits, 'Credit', 'Credits')} verbraucht${ambiguous === 0 ? '' : `, möglicherweise ${number(ambiguous)} weitere berechnet`}.`,
+  failed: (failed, planned) =>
+    `${number(failed)} von ${counted(planned, 'Aufgabe', 'Aufgaben')} ${failed === 1 ? 'schlug' : 'schlugen'} fehl.`,
+  mismatched: (answers) =>
+    answers === 1
+      ? '1 Antwort nennt eine andere Anfrage als die gesendete. Ihre Positionen können falsch sein.'
+      : `${number(answers)} Antworten nennen eine andere Anfrage als die gesendete. Ihre Positionen können falsch sein.`,
+}
+
+const definitions: Words['definitions'] = {
+  lead: 'Keywords, die nicht geprüft werden konnten, gehen in keine Kennzahl ein.',
+  signs: [
+    [
+      '7',
+      'Position',
+      'Die Anzahl der verschiedenen Treffer davor, plus eins, über alle geprüften Ergebnisseiten.',
+    ],
+    [
+      '~7',
+      'Geschätzte Position',
+      'Eine Ergebnisseite davor wurde nicht geprüft und zählt mit der üblichen Zahl an Treffern.',
+    ],
+    [
+      '>30',
+      'Nicht in den Top 30',
+      'Unter den ersten 30 Treffern war die Website nicht. Sie kann weiter hinten stehen.',
+    ],
+    ['?', 'Nicht bekannt', 'Eine Ergebnisseite konnte nicht abgerufen werden oder wurde nicht abgerufen.'],
+    [
+      '▲ ▼',
+      'Besser, schlechter',
+      'Grau: nicht mehr als die übliche Schwankung von Tag zu Tag, oder diese ist nicht bekannt. Zwei Tage werden nur so weit verglichen, wie beide geprüft wurden; sonst ist die Veränderung nicht bekannt.',
+    ],
+  ],
+}
+
 /** The words of the page. */
 export const page = {
   blocks,
   brand,
   charts,
   competitors,
+  definitions,
   filters,
   header,
   keyword,
   keywords,
   overview,
   period,
+  runs,
   scorecards,
   serps,
   tables,

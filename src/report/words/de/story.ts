@@ -1,9 +1,14 @@
 import { capitalised } from '../../../model/text.ts'
 import type { Words } from '../en/index.ts'
 import { spanWords } from '../formats.ts'
-import { clicks, counted, counts, formats, ofKeywords } from './figures.ts'
+import { clicks, counted, counts, formats } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, number, percent, relative } = formats
+
+/** `3 von 12 Keywords`. */
+function ofKeywords(some: number, all: number): string {
+  return `${formats.number(some)} von ${counts.keywords(all)}`
+}
 
 const since = spanWords(formats, ['seit dem Vortag', 'im', 'seit dem'], ({ until }) => until)
 const on = spanWords(formats, ['am Vortag', 'Ende', 'am'], ({ day }) => day)

@@ -1,6 +1,6 @@
 import { documents } from './documents.ts'
-import { counts, definitions, formats, kinds, runs } from './figures.ts'
-import { metric, ranks } from './metrics.ts'
+import { counts, formats, kinds } from './figures.ts'
+import { metrics } from './metrics.ts'
 import { page } from './page.ts'
 import { story } from './story.ts'
 
@@ -10,12 +10,9 @@ export const english = {
   ...formats,
   ...page,
   ...documents,
+  ...metrics,
   counts,
-  definitions,
   kinds,
-  metric,
-  ranks,
-  runs,
   story,
 }
 

@@ -41,9 +41,12 @@ export const ranks = {
 }
 
 /** What readers are told of a metric. */
-export type MetricWords = Pick<MetricDefinition, 'label' | 'definition' | 'formula' | 'source'> &
+type MetricWords = Pick<MetricDefinition, 'label' | 'definition' | 'formula' | 'source'> &
   Pick<HeadlineMetric, 'shortLabel'>
 
 /** The words of a metric stand in its file; options change some of them. */
-export const metric = (name: ShownMetric, options: Pick<MetricOptions, 'absent'>): MetricWords =>
+const metric = (name: ShownMetric, options: Pick<MetricOptions, 'absent'>): MetricWords =>
   definedUnder(shownMetrics[name], options)
+
+/** The words of metrics and of ranks. */
+export const metrics = { metric, ranks }

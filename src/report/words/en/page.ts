@@ -1,4 +1,4 @@
-import { clicks, counted, counts, formats, quoted } from './figures.ts'
+import { clicks, counted, counts, formats } from './figures.ts'
 
 /** The head of a page, the names of its parts, and what it says of all of them. */
 const header = {
@@ -292,18 +292,57 @@ const overview = {
     `about ${counted(Math.round(Math.abs(clicks)), clicks > 0 ? 'more click' : 'fewer click')} a month`,
 }
 
+function quoted(text: string): string {
+  return `“${text}”`
+}
+
+/** How the data of a report was collected. */
+const runs = {
+  spent: (all: number, credits: number, ambiguous: number) =>
+    `${counted(all, 'run')} spent ${counted(credits, 'credit')}${ambiguous === 0 ? '' : `; possibly billed: ${counted(ambiguous, 'credit')} more`}.`,
+  failed: (failed: number, planned: number) => `${number(failed)} of ${counted(planned, 'task')} failed.`,
+  mismatched: (answers: number) =>
+    `${counted(answers, 'answer')} named another query than the one sent. Ranks from ${answers === 1 ? 'it' : 'them'} may be wrong.`,
+}
+
+/** What the signs of the page mean. */
+const definitions = {
+  lead: 'Keywords that could not be checked are left out of every figure.',
+  signs: [
+    ['7', 'Rank', 'The number of distinct results above it, plus one, over all checked pages.'],
+    [
+      '~7',
+      'Estimated rank',
+      'A result page before it was not checked, and counts with its usual number of results.',
+    ],
+    [
+      '>30',
+      'Not in top 30',
+      'The first 30 results were checked without finding the site. It may rank lower.',
+    ],
+    ['?', 'Not known', 'A result page failed or was not fetched.'],
+    [
+      '▲ ▼',
+      'Better, worse',
+      'Grey: no more than the figure usually swings from day to day, or how much it swings is not known. Two days are compared only as deep as both were checked; otherwise the change is not known.',
+    ],
+  ] as readonly (readonly [sign: string, term: string, meaning: string])[],
+}
+
 /** The words of the page. */
 export const page = {
   blocks,
   brand,
   charts,
   competitors,
+  definitions,
   filters,
   header,
   keyword,
   keywords,
   overview,
   period,
+  runs,
   scorecards,
   serps,
   tables,

@@ -1,9 +1,14 @@
 import { capitalised } from '../../../model/text.ts'
 import type { RankHistory } from '../../history/rank-history.ts'
 import { type ComparedSpan, spanWords } from '../formats.ts'
-import { clicks, counted, counts, formats, ofKeywords } from './figures.ts'
+import { clicks, counted, counts, formats } from './figures.ts'
 
 const { dayBefore, decimal, figure, list, longDay, number, percent, relative } = formats
+
+/** `3 of 12 keywords`. */
+function ofKeywords(some: number, all: number): string {
+  return `${formats.number(some)} of ${counts.keywords(all)}`
+}
 
 const since = spanWords(formats, ['since the day before', 'in', 'since'], ({ until }) => until)
 const on = spanWords(formats, ['the day before', 'at the end of', 'on'], ({ day }) => day)
