@@ -125,8 +125,6 @@ export interface HeadlineMetric<Name extends string = string> extends MetricDefi
   readonly name: Name
   /** The label in narrow columns. */
   readonly shortLabel?: string
-  /** Whether it comes first in the HTML report. */
-  readonly firstOnPage?: true
   /** What a keyword must have to be counted. The metric is hidden if no keyword has it. */
   readonly needs?: string
   /** The part of the definition that the options change. */

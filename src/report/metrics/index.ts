@@ -1,9 +1,14 @@
 import type { HeadlineMetric, MetricDefinition, MetricOptions } from './figure.ts'
-import { averagePosition, clicks, distributionMetric, topRanksMetric, visibility } from './positions.ts'
+import { rankMetrics } from './positions.ts'
 import { citedAnswersMetric } from './serps.ts'
-import { shareOfVoice, siteShareMetric } from './shares.ts'
+import { shareMetrics } from './shares.ts'
 
-const inOrder = [visibility, shareOfVoice, averagePosition, clicks] as const
+const inOrder = [
+  rankMetrics.visibility,
+  shareMetrics.share_of_voice,
+  rankMetrics.average_position,
+  rankMetrics.clicks,
+] as const
 
 export type HeadlineName = (typeof inOrder)[number]['name']
 
@@ -13,17 +18,10 @@ export const headlineMetrics: readonly HeadlineMetric<HeadlineName>[] = inOrder
 /** Those that are divided by something. */
 export const ratioMetrics = headlineMetrics.filter(({ denominator }) => denominator !== null)
 
-/** The headline metrics in the order of the HTML report and of the definitions. */
-export const pageMetrics = headlineMetrics.toSorted(
-  (a, b) => Number(b.firstOnPage ?? false) - Number(a.firstOnPage ?? false),
-)
-
 /** The metrics that readers are shown with their meaning, in the language of the report. */
 export const shownMetrics = {
-  ...byHeadline((metric): MetricDefinition => metric, pageMetrics),
-  distribution: distributionMetric,
-  top_ranks: topRanksMetric,
-  site_share: siteShareMetric,
+  ...rankMetrics,
+  ...shareMetrics,
   cited_answers: citedAnswersMetric,
 }
 
@@ -39,7 +37,9 @@ export function definedUnder(
 
 export function byHeadline<T>(
   of: (metric: HeadlineMetric<HeadlineName>) => T,
-  all = headlineMetrics,
 ): Readonly<Record<HeadlineName, T>> {
-  return Object.fromEntries(all.map((metric) => [metric.name, of(metric)])) as Record<HeadlineName, T>
+  return Object.fromEntries(headlineMetrics.map((metric) => [metric.name, of(metric)])) as Record<
+    HeadlineName,
+    T
+  >
 }

@@ -3,30 +3,32 @@ import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { Movement, RankMovement } from '../history/movement.ts'
 import { type CtrCurve, type MetricDefinition, rateOf, tally } from './figure.ts'
 
-export const movementsMetric: MetricDefinition = {
-  label: 'movements',
-  unit: 'keywords',
-  better: null,
-  definition:
-    'The keywords that improved, declined, stayed, entered, dropped out, are new, or cannot be compared.',
-  formula: 'rank before - rank now, as deep as both days were checked',
-  denominator: 'adds up to all keywords',
-  missing:
-    'absent: entered or left if the other day was checked as deep as the rank; unknown: counted separately',
-  source: 'own definition',
-}
-
-export const gainMetric: MetricDefinition = {
-  label: 'gain',
-  unit: 'clicks a month',
-  better: 'higher',
-  definition: 'The clicks a month that a change of rank brings or costs.',
-  formula: 'volume x (CTR(rank now) - CTR(rank before))',
-  denominator: null,
-  missing: 'absent: no clicks; unknown: neither winner nor loser; no volume: not counted',
-  source: 'own definition, based on the share of voice of STAT',
-  byClicks: true,
-}
+/** How keywords moved, and what that is worth. */
+export const movementMetrics = {
+  movements: {
+    label: 'movements',
+    unit: 'keywords',
+    better: null,
+    definition:
+      'The keywords that improved, declined, stayed, entered, dropped out, are new, or cannot be compared.',
+    formula: 'rank before - rank now, as deep as both days were checked',
+    denominator: 'adds up to all keywords',
+    missing:
+      'absent: entered or left if the other day was checked as deep as the rank; unknown: counted separately',
+    source: 'own definition',
+  },
+  gain: {
+    label: 'gain',
+    unit: 'clicks a month',
+    better: 'higher',
+    definition: 'The clicks a month that a change of rank brings or costs.',
+    formula: 'volume x (CTR(rank now) - CTR(rank before))',
+    denominator: null,
+    missing: 'absent: no clicks; unknown: neither winner nor loser; no volume: not counted',
+    source: 'own definition, based on the share of voice of STAT',
+    byClicks: true,
+  },
+} satisfies Readonly<Record<string, MetricDefinition>>
 
 /** In the order in which they are shown. */
 export const movementNames: readonly Movement[] = [

@@ -3,17 +3,30 @@ import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { RankHistory, RankSeries } from '../history/rank-history.ts'
 import { type MetricDefinition, tally } from './figure.ts'
 
-export const landingPageMetric: MetricDefinition = {
-  label: 'target page',
-  unit: 'keywords',
-  better: null,
-  definition: 'The keywords for which the target page ranks, or another page.',
-  formula: 'best ranking page = target page, without the fragment and tracking parameters',
-  denominator: 'adds up to all keywords',
-  missing: 'absent: not ranked; unknown: counted separately',
-  source:
-    'own definition; URLs are equal as the URL standard of WHATWG parses them, without fragment and tracking parameters',
-}
+/** Which page of a target ranks. */
+export const landingMetrics = {
+  cannibalisation: {
+    label: 'page swaps',
+    unit: 'pages',
+    better: 'lower',
+    definition: 'How often the ranking page of a keyword changed back to a page that had ranked before.',
+    formula: 'changes back to an earlier page',
+    denominator: null,
+    missing: 'days without a rank, or not known: no change',
+    source: 'own definition',
+  },
+  landing_page: {
+    label: 'target page',
+    unit: 'keywords',
+    better: null,
+    definition: 'The keywords for which the target page ranks, or another page.',
+    formula: 'best ranking page = target page, without the fragment and tracking parameters',
+    denominator: 'adds up to all keywords',
+    missing: 'absent: not ranked; unknown: counted separately',
+    source:
+      'own definition; URLs are equal as the URL standard of WHATWG parses them, without fragment and tracking parameters',
+  },
+} satisfies Readonly<Record<string, MetricDefinition>>
 
 /** `unknown`: it is not known whether the target ranks, or the service sent no link for its result. */
 export const landingStates = ['right', 'wrong page', 'not ranked', 'none intended', 'unknown'] as const
@@ -58,17 +71,6 @@ function stateOf({ current }: KeywordStatus, link: string | null, intended: stri
   if (current.state === 'absent') return 'not ranked'
   if (current.state === 'unknown' || link === null) return 'unknown'
   return pageAddress(link) === intended ? 'right' : 'wrong page'
-}
-
-export const urlSwapsMetric: MetricDefinition = {
-  label: 'page swaps',
-  unit: 'pages',
-  better: 'lower',
-  definition: 'How often the ranking page of a keyword changed back to a page that had ranked before.',
-  formula: 'changes back to an earlier page',
-  denominator: null,
-  missing: 'days without a rank, or not known: no change',
-  source: 'own definition',
 }
 
 /**

@@ -1,12 +1,12 @@
 import { hasClicks } from '../history/filter-history.ts'
 import type { DayCell, DayValue, Keyword } from '../history/rank-history.ts'
 import {
+  type AbsentAs,
   type CtrCurve,
   coverageOf,
   figure,
   type HeadlineMetric,
   type MetricDefinition,
-  type MetricOptions,
   rateOf,
   sumFigure,
   tally,
@@ -25,7 +25,6 @@ export const averagePosition = {
   denominator: 'checked keywords',
   missing: 'absent: requested depth + 1; unknown: not counted',
   source: 'Advanced Web Ranking, help page "Average Rank (AWR metric)"',
-  firstOnPage: true,
   assumption: ({ absent = 'depth' }) => (absent === 'depth' ? null : absentText(absent)),
   definedAs: ({ absent = 'depth' }) =>
     absent === 'depth'
@@ -52,9 +51,7 @@ export const averagePosition = {
     absent !== 'left out' || (now.value.state === 'ranked' && before.value.state === 'ranked'),
 } as const satisfies HeadlineMetric
 
-type AbsentOption = NonNullable<MetricOptions['absent']>
-
-function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentOption): number | null {
+function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentAs): number | null {
   if (state === 'unknown') return null
   if (rank !== null) return rank
   if (absent === 'left out') return null
@@ -63,16 +60,16 @@ function placeOf({ state, rank, absentDepth }: DayValue, absent: AbsentOption): 
   return absentDepth === 0 || absentDepth === null ? null : absentDepth + 1
 }
 
-function countedBy(absent: AbsentOption): string {
+function countedBy(absent: AbsentAs): string {
   return absent === 'left out' ? 'ranked keywords' : 'checked keywords'
 }
 
-function placeText(absent: Exclude<AbsentOption, 'left out'>): string {
+function placeText(absent: Exclude<AbsentAs, 'left out'>): string {
   if (absent === 'looked at') return 'the place after the last one checked'
   return absent === 'depth' ? 'the place after the last one asked for' : `rank ${absent}`
 }
 
-function absentText(absent: AbsentOption): string {
+function absentText(absent: AbsentAs): string {
   return absent === 'left out' ? 'not found is left out' : `not found counts as ${placeText(absent)}`
 }
 
@@ -97,7 +94,7 @@ export function bestRank(cells: readonly DayCell[]) {
   return best
 }
 
-export const distributionMetric: MetricDefinition = {
+const distributionMetric: MetricDefinition = {
   label: 'distribution of ranks',
   unit: 'keywords',
   better: null,
@@ -109,7 +106,7 @@ export const distributionMetric: MetricDefinition = {
   source: 'the ranges of rank trackers, made disjoint',
 }
 
-export const topRanksMetric: MetricDefinition = {
+const topRanksMetric: MetricDefinition = {
   label: 'top 3 and top 10',
   unit: 'keywords',
   better: 'higher',
@@ -213,4 +210,13 @@ export function clicksOf(
 ): number | null {
   if (volume === null || state === 'unknown' || !hasClicks(kind)) return null
   return volume * rateOf(curve, rank)
+}
+
+/** What readers are told of the ranks of a target. */
+export const rankMetrics = {
+  visibility,
+  average_position: averagePosition,
+  clicks,
+  distribution: distributionMetric,
+  top_ranks: topRanksMetric,
 }

@@ -4,16 +4,50 @@ import type { ComparisonDay } from '../history/movement.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
 import { coverageOf, type Figure, figure, type MetricDefinition } from './figure.ts'
 
-export const firstTenShareMetric: MetricDefinition = {
-  label: 'share of the first ten results',
-  unit: 'share',
-  better: 'higher',
-  definition: 'The share of the first ten results that belongs to the site, for each kind of results.',
-  formula: 'own results / results, among the first ten',
-  denominator: 'results among the first ten of the checked SERPs',
-  missing: 'SERP not checked: not counted',
-  source: 'own definition',
-}
+/** Who has the first results and the references of AI answers, and how far results changed. */
+export const serpMetrics = {
+  turnover: {
+    label: 'turnover of the first ten',
+    unit: 'share',
+    better: null,
+    definition: 'The share of the first ten results that changed since the compared day.',
+    formula: '(pages of the day with more - pages of both days) / pages of the day with more',
+    denominator: 'the pages of the day that has more of them',
+    missing: 'SERPs not checked on both days and results without a link: not counted',
+    source: 'own definition: 1 - overlap of two lists cut at ten',
+  },
+  first_ten_share: {
+    label: 'share of the first ten results',
+    unit: 'share',
+    better: 'higher',
+    definition: 'The share of the first ten results that belongs to the site, for each kind of results.',
+    formula: 'own results / results, among the first ten',
+    denominator: 'results among the first ten of the checked SERPs',
+    missing: 'SERP not checked: not counted',
+    source: 'own definition',
+  },
+  citation_share: {
+    label: 'share of references',
+    unit: 'share',
+    better: 'higher',
+    definition: 'The share of the references of AI answers that leads to the site.',
+    formula: 'references to the site / references of the checked AI answers',
+    denominator: 'references of the checked AI answers',
+    missing: 'answer not checked: not counted',
+    source: 'own definition',
+  },
+  citation_index: {
+    label: 'first place among references',
+    unit: 'index',
+    better: null,
+    definition:
+      'The mean place of the first reference to the site in each AI answer that cites it, counted from 1.',
+    formula: 'mean of (index of the first reference + 1)',
+    denominator: 'answers that cite it',
+    missing: 'not cited: not counted',
+    source: 'own definition',
+  },
+} satisfies Readonly<Record<string, MetricDefinition>>
 
 export const citedAnswersMetric: MetricDefinition = {
   label: 'answers that cite',
@@ -23,29 +57,6 @@ export const citedAnswersMetric: MetricDefinition = {
   formula: 'AI answers that cite the site / checked AI answers',
   denominator: 'checked AI answers',
   missing: 'answer not checked: not counted',
-  source: 'own definition',
-}
-
-export const citationShareMetric: MetricDefinition = {
-  label: 'share of references',
-  unit: 'share',
-  better: 'higher',
-  definition: 'The share of the references of AI answers that leads to the site.',
-  formula: 'references to the site / references of the checked AI answers',
-  denominator: 'references of the checked AI answers',
-  missing: 'answer not checked: not counted',
-  source: 'own definition',
-}
-
-export const citationIndexMetric: MetricDefinition = {
-  label: 'first place among references',
-  unit: 'index',
-  better: null,
-  definition:
-    'The mean place of the first reference to the site in each AI answer that cites it, counted from 1.',
-  formula: 'mean of (index of the first reference + 1)',
-  denominator: 'answers that cite it',
-  missing: 'not cited: not counted',
   source: 'own definition',
 }
 
@@ -161,17 +172,6 @@ export function keywordsOf(history: RankHistory): ReadonlyMap<number, Keyword> {
 
 /** Several figures of a report ask for the keywords of the same history. */
 const asking = new WeakMap<RankHistory, ReadonlyMap<number, Keyword>>()
-
-export const turnoverMetric: MetricDefinition = {
-  label: 'turnover of the first ten',
-  unit: 'share',
-  better: null,
-  definition: 'The share of the first ten results that changed since the compared day.',
-  formula: '(pages of the day with more - pages of both days) / pages of the day with more',
-  denominator: 'the pages of the day that has more of them',
-  missing: 'SERPs not checked on both days and results without a link: not counted',
-  source: 'own definition: 1 - overlap of two lists cut at ten',
-}
 
 /** Results count down to this rank. */
 export const turnoverDepth = 10

@@ -88,7 +88,7 @@ export function serpShareOfVoice(
   return { ...figure(clicks, all, coverage, uncounted), weight: weights.by }
 }
 
-export const siteShareMetric: MetricDefinition = {
+const siteShareMetric: MetricDefinition = {
   label: 'share of a site',
   unit: 'share',
   better: 'higher',
@@ -251,3 +251,6 @@ function weightsOf(history: RankHistory) {
     of: (keyword: number): number | null => (some ? (keywords.get(keyword)?.volume ?? null) : 1),
   }
 }
+
+/** What readers are told of the share of a target, and of any site. */
+export const shareMetrics = { share_of_voice: shareOfVoice, site_share: siteShareMetric }
