@@ -1,5 +1,5 @@
 import { featureBits } from '../model/result.ts'
-import type { Run } from '../model/run.ts'
+import type { Run, RunQuality } from '../model/run.ts'
 import { groupedBy } from '../model/text.ts'
 import { addDays } from '../model/time.ts'
 import type { Store } from '../store/sqlite/open.ts'
@@ -23,7 +23,7 @@ import { type RequestedPeriod, reportPeriod } from './history/period.ts'
 import type { Keyword, RankHistory, RankSeries } from './history/rank-history.ts'
 import { rankingLink } from './metrics/pages.ts'
 import type { Presentation } from './presentation/presentation.ts'
-import { type RankedJob, type ReportSource, shownRuns } from './report.ts'
+import type { RankedJob, ReportSource } from './report.ts'
 import { wordsOf } from './words/words.ts'
 
 const shownResults = 10
@@ -77,6 +77,26 @@ function outlineOf(source: ReportSource) {
   const { ranked, measure, requestedPeriod, presentation } = source
   const { history, period, compare } = ranked
   return { history, period, compare, requestedPeriod, presentation, measure, runs: shownRuns(source) }
+}
+
+/** Runs that a report lists at most. */
+const mostRuns = 30
+
+/**
+ * How the last runs ended, the newest last.
+ *
+ * @param runs the newest first
+ */
+export function lastRuns(runs: readonly Run[], store: Pick<Store, 'runQuality'>): readonly RunQuality[] {
+  return runs
+    .slice(0, mostRuns)
+    .map(({ id, date }) => ({ ...store.runQuality(id), date }))
+    .reverse()
+}
+
+/** The runs that the readers of a report are shown. */
+function shownRuns({ ranked, store, presentation }: ReportSource): readonly RunQuality[] {
+  return presentation.audience === 'client' ? [] : lastRuns(ranked.runs, store)
 }
 
 function daysOfSerps({ ranked, serpDays: recent }: ReportSource, isPage = false): SerpDays {

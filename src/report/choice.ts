@@ -1,9 +1,7 @@
 import { isComparison, isDay, isPeriod, rangeIn } from '../model/settings.ts'
-import { addDays } from '../model/time.ts'
 import { localeText } from './cells.ts'
 import { filterPage, keepKeywords, offeredComparisons, offeredPeriods, type PageData } from './data.ts'
-import { baselineOrder, type KeywordStatus } from './history/keyword-status.ts'
-import { groupOf } from './history/movement.ts'
+import { baselineOrder } from './history/keyword-status.ts'
 import { type Days, type ReportPeriod, reportPeriod } from './history/period.ts'
 import type { Keyword } from './history/rank-history.ts'
 import { isInView, savedView, targetsOfView } from './presentation/presentation.ts'
@@ -138,17 +136,8 @@ function isComparable(days: readonly string[], { until, compare }: ReportPeriod)
   )
 }
 
-/** The last day that a period can be compared with: that before the last one of it on which something was checked. */
-export function lastBefore(days: readonly string[], { until }: Days): string {
-  return addDays(days.findLast((day) => day <= until) ?? until, -1)
-}
-
 export function localeOf({ params }: Keyword): string {
   return localeText(params, ' · ')
-}
-
-export function isListed(name: string, status: KeywordStatus): boolean {
-  return groupOf(status.change) === name
 }
 
 /** The data of the keywords and the days that the filters select, with the day that these are compared with. */

@@ -96,25 +96,6 @@ function cohortOf(now: Figure, before: Figure) {
   return { now, before, delta }
 }
 
-/** A figure in a table for people: its value and its change; of an average position also how many keywords were not found. */
-export function figureText(
-  metric: HeadlineMetric,
-  figure: ComparedFigure,
-  say: Pick<typeof formats, 'figure' | 'changeOf'> & {
-    readonly ranks: { readonly missing: (keywords: number) => string }
-  },
-): string {
-  const { value, coverage } = figure
-  const missing = metric.unit === 'rank' && value !== null ? coverage.observed - coverage.ranked : 0
-  return [
-    say.figure(value, metric.unit),
-    ...(missing === 0 ? [] : [say.ranks.missing(missing)]),
-    deltaText(metric, figure, say),
-  ]
-    .join(' ')
-    .trim()
-}
-
 /**
  * The headline metrics that are columns of a table for people. A ratio without a value says what is missing; a sum without one
  * would say it again, so it is left out, and so is what only web results have where there are none.

@@ -1,5 +1,5 @@
 import type { SerpFeature } from '../model/result.ts'
-import type { Run, RunQuality } from '../model/run.ts'
+import type { Run } from '../model/run.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { ComparisonDay } from './history/movement.ts'
@@ -8,25 +8,6 @@ import type { RankHistory } from './history/rank-history.ts'
 import type { MetricOptions } from './metrics/figure.ts'
 import type { Presentation } from './presentation/presentation.ts'
 import type { RankReport } from './rows.ts'
-
-/** Runs that a report lists at most. */
-const mostRuns = 30
-
-/**
- * How the last runs ended, the newest last.
- * @param runs the newest first
- */
-export function lastRuns(runs: readonly Run[], store: Pick<Store, 'runQuality'>): readonly RunQuality[] {
-  return runs
-    .slice(0, mostRuns)
-    .map(({ id, date }) => ({ ...store.runQuality(id), date }))
-    .reverse()
-}
-
-/** The runs that the readers of a report are shown. */
-export function shownRuns({ ranked, store, presentation }: ReportSource): readonly RunQuality[] {
-  return presentation.audience === 'client' ? [] : lastRuns(ranked.runs, store)
-}
 
 export interface RankedJob {
   /** Reads the rows of the report; not every format has rows. */

@@ -1,13 +1,12 @@
 import type { Target } from '../model/job.ts'
-import { count, groupedBy } from '../model/text.ts'
+import { groupedBy } from '../model/text.ts'
 import { localeText } from './cells.ts'
 import { headline, isKnownOnBothDays } from './headline.ts'
-import { hasClicks, type Part, partKey, partOf, partsOf } from './history/filter-history.ts'
+import { type Part, partKey, partOf, partsOf } from './history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from './history/keyword-status.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import type { Keyword, RankHistory } from './history/rank-history.ts'
 import { coverageOf, type MetricOptions } from './metrics/figure.ts'
-import { headlineMetrics } from './metrics/index.ts'
 import { countMovements, winnersAndLosers } from './metrics/movements.ts'
 import { distribution, top } from './metrics/positions.ts'
 import { headToHead } from './metrics/shares.ts'
@@ -101,16 +100,6 @@ export function linesOf({ targets }: Pick<Summary, 'targets'>, parts: readonly P
   return targets.flatMap(({ target, parts: own }) =>
     own.filter((part) => keys.has(partKey(part))).map((part) => ({ target, ...part })),
   )
-}
-
-/** How many keywords a metric could not count because they lack something that it needs. */
-export function uncountedTexts(target: TargetSummary | undefined, parts: readonly Part[]): readonly string[] {
-  const all = headlineMetrics.flatMap(({ name, needs, byClicks }) => {
-    const uncounted = target?.figures[name].uncounted ?? 0
-    const isMentioned = needs !== undefined && (!byClicks || parts.every(({ kind }) => hasClicks(kind)))
-    return isMentioned && uncounted > 0 ? [`Without ${needs}: ${count(uncounted, 'keyword')}.`] : []
-  })
-  return [...new Set(all)]
 }
 
 /** The figures of one target, part by part. */

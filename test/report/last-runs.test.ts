@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunQuality } from '../../src/model/run.ts'
-import { lastRuns } from '../../src/report/report.ts'
+import { lastRuns } from '../../src/report/build-data.ts'
 import { aRun } from '../support/tasks.ts'
 
 const qualityOf = (run: number): RunQuality => ({

@@ -1,10 +1,10 @@
 import { isDay, lengthIn, rangeIn, usualPeriod } from '../../model/settings.ts'
+import { addDays } from '../../model/time.ts'
 import {
   comparisonsIn,
   countSet,
   type FilterKey,
   type Filters,
-  lastBefore,
   localeOf,
   noFilters,
   periodOf,
@@ -240,6 +240,11 @@ function periodFields(data: PageData, choose: (change: Partial<Filters>) => void
     for (const one of [from, until]) boxOf(one).hidden = !isFreePeriod
     boxOf(day).hidden = !isFreeDay
   }
+}
+
+/** The last day that a period can be compared with: that before the last one of it on which something was checked. */
+function lastBefore(days: readonly string[], { until }: Days): string {
+  return addDays(days.findLast((day) => day <= until) ?? until, -1)
 }
 
 /** A comparison with a day of the reader's own choice is the last one. */

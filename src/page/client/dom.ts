@@ -57,24 +57,6 @@ export function button(
   return html('button', all, ...children)
 }
 
-/** A list whose rows are buttons: one stop of Tab, with arrow keys from row to row. */
-export function rowList(className: string, rows: readonly HTMLButtonElement[]): HTMLElement {
-  const reach = (place: number): void => {
-    for (const [at, row] of rows.entries()) row.tabIndex = at === place ? 0 : -1
-  }
-  const keydown = (event: KeyboardEvent): void => {
-    const step = { ArrowDown: 1, ArrowUp: -1, Home: -rows.length, End: rows.length }[event.key]
-    if (step === undefined) return
-    event.preventDefault()
-    const at = rows.indexOf(document.activeElement as HTMLButtonElement)
-    const next = Math.min(rows.length - 1, Math.max(0, at + step))
-    reach(next)
-    rows[next]?.focus()
-  }
-  reach(0)
-  return html('ol', { class: className, on: { keydown } }, ...rows.map((row) => html('li', '', row)))
-}
-
 /** A name, and below it more about it. */
 export function twoLines(name: Child, about: Child): HTMLElement {
   return html('span', 'two-lines', name, ' ', html('span', 'about', about))
@@ -96,29 +78,6 @@ export function breakable(name: string): HTMLElement {
   const broken = parts.flatMap((part, place) => (place === 0 ? [part] : [html('wbr'), part]))
   return html('bdi', 'breakable', ...broken)
 }
-
-let ids = 0
-
-/** An id that no other element has. */
-export function uniqueId(name: string): string {
-  return `${name}-${++ids}`
-}
-
-/** Calls back with the width of an element, in whole pixels, whenever it changes; on paper with the width there. */
-export function onWidth(element: Element, draw: (width: number) => void): void {
-  let last = 0
-  const redraw = (): void => {
-    const width = isPrinted() ? paperWidth : element.clientWidth
-    if (width === last || width === 0) return
-    last = width
-    draw(width)
-  }
-  onResize(element, redraw)
-  onMedium(element, redraw)
-}
-
-/** Browsers do not say how wide things will be on paper. This is A4 between its margins, as the style sheet has them. */
-const paperWidth = 660
 
 /** Calls back when the size of an element changes. Not at once: drawing may change sizes, and browsers report that as an error. */
 export function onResize(element: Element, react: () => void): void {
@@ -148,57 +107,6 @@ function isWeb(link: string): boolean {
   } catch {
     return false
   }
-}
-
-type DrawStep = () => void
-
-/**
- * Does steps one by one when the browser is idle, so that parts far down the page do not delay those on the screen. A print
- * waits for all steps.
- */
-export function drawInSteps() {
-  let waiting: readonly DrawStep[] = []
-  let stop = (): void => {}
-  // Before others draw for paper what is drawn already.
-  window.addEventListener('beforeprint', finish, { capture: true })
-  return {
-    /** Does these steps; earlier ones that are not done are dropped. */
-    do: (steps: readonly DrawStep[]): void => {
-      stop()
-      waiting = steps
-      stop = whenIdle(go)
-    },
-    /** Does the remaining steps at once. */
-    finish,
-  }
-
-  function finish(): void {
-    stop()
-    const steps = waiting
-    waiting = []
-    for (const step of steps) step()
-  }
-
-  function go(): void {
-    const [first, ...rest] = waiting
-    if (first === undefined) return
-    waiting = rest
-    first()
-    stop = whenIdle(go)
-  }
-}
-
-/** Milliseconds after which a step is done even if the browser is busy. */
-const timeout = 300
-
-/** Calls back when the browser is idle; returns a function that cancels this. Safari does not say when it is idle. */
-function whenIdle(step: DrawStep): DrawStep {
-  if (!('requestIdleCallback' in window)) {
-    const timer = setTimeout(step)
-    return () => clearTimeout(timer)
-  }
-  const handle = requestIdleCallback(step, { timeout })
-  return () => cancelIdleCallback(handle)
 }
 
 // Rules of the page are tested outside a browser, where there are no media.

@@ -7,7 +7,7 @@ import { isRise, type StoryMove } from '../../report/story/moves.ts'
 import { figuresOf, shownMoves } from '../../report/story/story.ts'
 import { isolated, type ToldStory } from '../../report/story/told.ts'
 import { trendLine } from './chart/line-chart.ts'
-import { ariaHidden, button, empty, html, note, rowList, section, srOnly } from './dom.ts'
+import { ariaHidden, button, empty, html, note, section, srOnly } from './dom.ts'
 import { type SectionId, setLabels } from './filters.ts'
 import { sectionLink } from './header.ts'
 import type { OpenKeyword } from './keywords.ts'
@@ -200,6 +200,24 @@ function moved(view: View, moves: readonly StoryMove[], open: OpenKeyword): HTML
       )
     }
   }
+}
+
+/** A list whose rows are buttons: one stop of Tab, with arrow keys from row to row. */
+function rowList(className: string, rows: readonly HTMLButtonElement[]): HTMLElement {
+  const reach = (place: number): void => {
+    for (const [at, row] of rows.entries()) row.tabIndex = at === place ? 0 : -1
+  }
+  const keydown = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: -rows.length, End: rows.length }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const at = rows.indexOf(document.activeElement as HTMLButtonElement)
+    const next = Math.min(rows.length - 1, Math.max(0, at + step))
+    reach(next)
+    rows[next]?.focus()
+  }
+  reach(0)
+  return html('ol', { class: className, on: { keydown } }, ...rows.map((row) => html('li', '', row)))
 }
 
 /** Clicks a month more or fewer; a dash where they are not known. */

@@ -51,17 +51,6 @@ export function sectionLink(id: SectionId, text: string, go: () => void, classNa
   return html('a', { class: className || null, href: `#${id}`, on: { click } }, text)
 }
 
-/** Goes to a section, with the focus on its heading. */
-export function goTo(id: SectionId, behavior: ScrollBehavior = 'auto'): void {
-  document.getElementById(id)?.scrollIntoView({ behavior })
-  focusOn(id)
-}
-
-/** Puts the focus on the heading of a section, wherever the page is scrolled to. */
-export function focusOn(id: SectionId): void {
-  document.getElementById(`${id}-title`)?.focus({ preventScroll: true })
-}
-
 /** The period in words, and the last day on which something was checked if that is not its last one. */
 function periodText({ history, period }: View): string {
   const last = history.days.at(-1)
@@ -82,14 +71,6 @@ export function comparedText({ history, statuses, compare }: View): string {
 function kindLine({ client, agency }: Presentation): HTMLElement {
   const names = [client && say.brand.for(client), agency && say.brand.by(agency)].filter(Boolean)
   return html('p', 'kind', say.brand.kind, ...names.flatMap((name) => [' · ', html('bdi', '', name)]))
-}
-
-/** The words of the analyst, on top of the page. */
-export function comment({ html: harmless }: { readonly html: string }): HTMLElement {
-  const text = html('div', 'comment-text')
-  // The one HTML that is not made of elements here: `commentOf` has made it harmless, and the policy of the page runs nothing in it.
-  text.innerHTML = harmless
-  return html('section', { class: 'comment', 'aria-label': say.brand.comment }, text)
 }
 
 /** Characters of the running head at most: it does not break. */

@@ -10,10 +10,11 @@ import { byWorthOfMovement } from '../../report/metrics/movements.ts'
 import { rankingLink } from '../../report/metrics/pages.ts'
 import { clicksOf } from '../../report/metrics/positions.ts'
 import { isSwing } from '../../report/story/facts.ts'
+import { firstNeeded } from '../../report/story/trend.ts'
 import { type Scorecard, type SegmentBy, scorecards } from '../../report/summary.ts'
 import { trendLine } from './chart/line-chart.ts'
 import { type Child, html, noValue, twoLines } from './dom.ts'
-import { firstDrawn, firstKnown, switchOf } from './main-chart.ts'
+import { firstDrawn, switchOf } from './main-chart.ts'
 import { type GridColumn, grid, type PaperChoice, type SortOrder } from './table/grid.ts'
 import { deltaMark, metricText, movementLabel, rankMark, say, shortStatusChange, tagName } from './text.ts'
 import { countedView, dailyOf, hasCompared, ofFirstPart, type View } from './view.ts'
@@ -317,9 +318,11 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
     cell: (card) => cell(value(card), card),
   })
   const figure = (name: ShownMetric) => (value: number | null) => metricText(name, value)
+  /** Daily figures are of the days that are drawn, and enough to know what is usual. */
+  const first = firstNeeded(view.history.days.length, firstDrawn(view))
   const daysOf = (card: Scorecard) => {
     const history = { ...view.history, series: card.statuses.map(({ series }) => series) }
-    return dailyOf(view, view.filters.target, firstKnown(view), history)
+    return dailyOf(view, view.filters.target, first, history)
   }
   const columns: readonly GridColumn<Scorecard>[] = [
     {
@@ -360,7 +363,7 @@ function groupColumns(view: View, by: SegmentBy): readonly GridColumn<Scorecard>
       cell: (card) =>
         trendLine(
           daysOf(card)
-            .slice(firstDrawn(view) - firstKnown(view))
+            .slice(firstDrawn(view) - first)
             .map(({ isPartial, figures }) => (isPartial ? null : figures.visibility.value)),
         ),
     },

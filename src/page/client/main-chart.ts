@@ -1,10 +1,10 @@
+import { capitalised } from '../../model/text.ts'
 import { type DailyFigures, importedDaily } from '../../report/daily.ts'
 import { reachOf } from '../../report/history/period.ts'
 import type { RankHistory } from '../../report/history/rank-history.ts'
 import type { HeadlineName, ShownMetric } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
-import { firstNeeded } from '../../report/story/trend.ts'
 import {
   eventMarks,
   eventsWithin,
@@ -16,7 +16,7 @@ import {
 } from './chart/frame.ts'
 import { type ChartLine, lineChart, scaleFromZero, scaleOfRanks } from './chart/line-chart.ts'
 import { empty, html, isNarrow } from './dom.ts'
-import { metricLabel, metricText, metricTooltip, say, withTooltip } from './text.ts'
+import { metricText, metricTooltip, say, withTooltip } from './text.ts'
 import { dailyOf, type View } from './view.ts'
 
 /** A figure that the main chart and the table of rivals can show. */
@@ -104,11 +104,6 @@ const mostAtOnce = 100_000
 export function firstDrawn({ shown: { start }, history: { days }, span }: View): number {
   const compared = span?.day
   return compared !== undefined && days.indexOf(compared) < start ? days.indexOf(compared) : start
-}
-
-/** The place of the first day of daily figures: they are of the days that are drawn, and enough to know what is usual. */
-export function firstKnown(view: View): number {
-  return firstNeeded(view.history.days.length, firstDrawn(view))
 }
 
 /**
@@ -232,6 +227,10 @@ export function mainChart(
       choice.onFigure(name === figures[0]?.name ? '' : name)
     })
   }
+}
+
+function metricLabel(name: ShownMetric): string {
+  return capitalised(say.metric(name, {}).label)
 }
 
 /** The name of a line of what was imported. */

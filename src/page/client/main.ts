@@ -8,10 +8,10 @@ import type { Told } from '../../report/story/told.ts'
 import { type DataElement, inflated, type PackedPage, undrawn, unpacked, type WholePage } from '../packed.ts'
 import { knowAddresses } from './addresses.ts'
 import { controls } from './controls.ts'
-import { drawInSteps, empty, html, section } from './dom.ts'
+import { empty, html, section } from './dom.ts'
 import { navigation, type ReaderPlace, type SectionId, withUsedDay } from './filters.ts'
 import { firstBlocks } from './first.ts'
-import { comment, comparedText, focusOn, goTo, header, sectionLink } from './header.ts'
+import { comparedText, header, sectionLink } from './header.ts'
 import { keywordDialog } from './keyword/dialog.ts'
 import { keywordTable } from './keywords.ts'
 import { rivals } from './rivals.ts'
@@ -164,6 +164,74 @@ function draw(data: PageData, told: Told, root: HTMLElement): void {
     showMovement()
     later.do([...first.steps, ...sites.steps, whole])
   }
+}
+
+type DrawStep = () => void
+
+/**
+ * Does steps one by one when the browser is idle, so that parts far down the page do not delay those on the screen. A print
+ * waits for all steps.
+ */
+function drawInSteps() {
+  let waiting: readonly DrawStep[] = []
+  let stop = (): void => {}
+  // Before others draw for paper what is drawn already.
+  window.addEventListener('beforeprint', finish, { capture: true })
+  return {
+    /** Does these steps; earlier ones that are not done are dropped. */
+    do: (steps: readonly DrawStep[]): void => {
+      stop()
+      waiting = steps
+      stop = whenIdle(go)
+    },
+    /** Does the remaining steps at once. */
+    finish,
+  }
+
+  function finish(): void {
+    stop()
+    const steps = waiting
+    waiting = []
+    for (const step of steps) step()
+  }
+
+  function go(): void {
+    const [first, ...rest] = waiting
+    if (first === undefined) return
+    waiting = rest
+    first()
+    stop = whenIdle(go)
+  }
+}
+
+/** Calls back when the browser is idle; returns a function that cancels this. Safari does not say when it is idle. */
+function whenIdle(step: DrawStep): DrawStep {
+  if (!('requestIdleCallback' in window)) {
+    const timer = setTimeout(step)
+    return () => clearTimeout(timer)
+  }
+  // A busy browser does it after so many milliseconds.
+  const handle = requestIdleCallback(step, { timeout: 300 })
+  return () => cancelIdleCallback(handle)
+}
+
+/** Goes to a section, with the focus on its heading. */
+function goTo(id: SectionId, behavior: ScrollBehavior = 'auto'): void {
+  document.getElementById(id)?.scrollIntoView({ behavior })
+  focusOn(id)
+}
+
+/** Puts the focus on the heading of a section, wherever the page is scrolled to. */
+function focusOn(id: SectionId): void {
+  document.getElementById(`${id}-title`)?.focus({ preventScroll: true })
+}
+
+/** The words of the analyst, on top of the page. */
+function comment({ html: harmless }: { readonly html: string }): HTMLElement {
+  const text = html('div', 'comment-text')
+  // The one HTML that is not made of elements here: `commentOf` has made it harmless, and the policy of the page runs nothing in it.
+  text.innerHTML = harmless
+  return html('section', { class: 'comment', 'aria-label': say.brand.comment }, text)
 }
 
 /** What the signs in front of ranks mean. */

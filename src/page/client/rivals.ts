@@ -8,9 +8,9 @@ import { discoverCompetitors, headToHead, isGaining } from '../../report/metrics
 import { isSwing } from '../../report/story/facts.ts'
 import { statusesByTarget } from '../../report/summary.ts'
 import { trendLine } from './chart/line-chart.ts'
-import { breakable, empty, html, noValue, section } from './dom.ts'
+import { breakable, type Child, empty, html, noValue, section } from './dom.ts'
 import { chosenFigure, firstDrawn, lineValues, type TrendFigure } from './main-chart.ts'
-import { figures, type SimpleColumn, simpleTable } from './table/grid.ts'
+import { type SimpleColumn, simpleTable } from './table/grid.ts'
 import { deltaMark, metricText, metricTooltip, say, withTooltip } from './text.ts'
 import { dailyOf, type View } from './view.ts'
 
@@ -165,6 +165,11 @@ function columnsOf(
     const found = headline(statuses, data.measure)[name]
     return deltaMark(name, found.cohort?.delta ?? null, isSwing(name, found, all, span?.day ?? null))
   }
+}
+
+/** A column of numbers. */
+function figures<Row>(title: string, cell: (row: Row) => Child, more = ''): SimpleColumn<Row> {
+  return { title, class: `figure${more}`, cell }
 }
 
 function averageOf(values: readonly (number | null)[]): number | null {

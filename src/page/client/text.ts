@@ -1,15 +1,13 @@
-import type { Audience, Language } from '../../model/settings.ts'
-import { capitalised } from '../../model/text.ts'
-import { paramTexts, valueRank } from '../../report/cells.ts'
-import { localeOf } from '../../report/choice.ts'
+import type { Language } from '../../model/settings.ts'
+import { valueRank } from '../../report/cells.ts'
 import type { KeywordStatus } from '../../report/history/keyword-status.ts'
 import { groupOf, type MovementGroup, type RankMovement } from '../../report/history/movement.ts'
-import type { DayValue, Keyword } from '../../report/history/rank-history.ts'
+import type { DayValue } from '../../report/history/rank-history.ts'
 import { curveName, type MetricDefinition, type MetricOptions } from '../../report/metrics/figure.ts'
 import { type ShownMetric, shownMetrics } from '../../report/metrics/index.ts'
 import type { FigureChange } from '../../report/words/formats.ts'
 import { type Words, wordsOf } from '../../report/words/words.ts'
-import { ariaHidden, html, srOnly, uniqueId } from './dom.ts'
+import { ariaHidden, html, srOnly } from './dom.ts'
 
 /** The words of the page. They are chosen once, before anything is drawn. */
 export let say: Words = wordsOf('en')
@@ -42,8 +40,11 @@ export function changeMark({ text, way }: FigureChange): HTMLElement {
   return usual
 }
 
-export function metricLabel(name: ShownMetric): string {
-  return capitalised(say.metric(name, {}).label)
+let ids = 0
+
+/** An id that no other element has. */
+function uniqueId(name: string): string {
+  return `${name}-${++ids}`
 }
 
 /** A term with its meaning, which is shown on hover and focus. */
@@ -143,13 +144,6 @@ export function rankMark(value: DayValue): HTMLElement {
 /** The name of a tag; an empty tag stands for having none. */
 export function tagName(tag: string): string {
   return tag === '' ? say.scorecards.noTag : tag
-}
-
-/** The operation and the params of a query. A client knows the country and the language, but not the names of the params. */
-export function askedText(keyword: Keyword, audience: Audience): string {
-  const { operation, params } = keyword
-  if (audience === 'team') return [operation, ...paramTexts(params)].join('  ')
-  return [operation, localeOf(keyword)].filter((part) => part !== '').join(' · ')
 }
 
 /** A text, or as much of it as has room. */

@@ -1,9 +1,10 @@
 import type { Target } from '../../model/job.ts'
-import { type Filters, isListed, selectedOf } from '../../report/choice.ts'
+import { type Filters, selectedOf } from '../../report/choice.ts'
 import { type DailyFigures, daily } from '../../report/daily.ts'
 import { keepKeywords, once, type PageData } from '../../report/data.ts'
 import { type Part, partKey, partOf, partsOf } from '../../report/history/filter-history.ts'
 import { baselineOrder, type KeywordStatus, keywordStatuses } from '../../report/history/keyword-status.ts'
+import { groupOf } from '../../report/history/movement.ts'
 import { alikeOf, spanOf } from '../../report/story/facts.ts'
 
 /** The part of the data that the filters select. */
@@ -63,7 +64,9 @@ function listedOf(
   movement: string,
   parts: readonly Part[],
 ): readonly KeywordStatus[] {
-  return movement === '' ? statuses : ofFirstPart(statuses, parts).filter((one) => isListed(movement, one))
+  return movement === ''
+    ? statuses
+    : ofFirstPart(statuses, parts).filter(({ change }) => groupOf(change) === movement)
 }
 
 /** The statuses that figures are of. */

@@ -1,10 +1,8 @@
 import type { Target } from '../../model/job.ts'
 import { pageAddress } from '../../model/url.ts'
 import { matcherOf } from '../../rank/match.ts'
-import type { ResultRecord, SerpDate, SerpQuery, SerpRecord } from '../../store/sqlite/rankings/serps.ts'
+import type { ResultRecord, SerpQuery, SerpRecord } from '../../store/sqlite/rankings/serps.ts'
 import { missingPages, type PageStatus, pageStatuses } from '../explain/explain.ts'
-import { baselineOrder } from '../history/keyword-status.ts'
-import type { ComparisonDay } from '../history/movement.ts'
 import { turnoverDepth, turnoverOfPages } from '../metrics/serps.ts'
 
 /** One result of a snapshot. */
@@ -191,22 +189,6 @@ function keyed(results: readonly ResultRecord[]): readonly SnapshotResult[] {
     times.set(text, time + 1)
     return { rank, title, link, snippet, key: `${time} ${text}` }
   })
-}
-
-/**
- * The latest day with results, and an earlier one: the nearest before it, or the nearest to the day that the user asked for. Each
- * is the runs of the day, or null.
- */
-export function comparedDays<Look extends Pick<SerpDate, 'date'>>(
-  looks: readonly Look[],
-  asked: ComparisonDay | null,
-) {
-  const days = [...new Set(looks.map(({ date }) => date))]
-  const of = (place: number | undefined) => {
-    const day = days[place ?? -1]
-    return day === undefined ? null : looks.filter(({ date }) => date === day)
-  }
-  return { from: of(baselineOrder(days, asked)[0]), to: of(days.length - 1) }
 }
 
 /** Of several runs of a day the one with the most pages checked without a gap; of equal ones the last. */

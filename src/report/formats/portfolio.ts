@@ -1,5 +1,5 @@
 import type { Language } from '../../model/settings.ts'
-import { count, firstNames, groupedBy } from '../../model/text.ts'
+import { groupedBy } from '../../model/text.ts'
 import { formatTable } from '../../output/table.ts'
 import { sanitize } from '../../output/terminal.ts'
 import { daily } from '../daily.ts'
@@ -105,21 +105,6 @@ export function portfolioRanks({ measure, ranked }: ReportSource) {
 
 export type PortfolioRanks = NonNullable<ReturnType<typeof portfolioRanks>>
 
-/** What is not seen at all: less rounds to 0.0%. */
-const leastSeen = 0.0005
-
-/** Why a client is looked at that no search engine shows; null where some rank is. */
-export function unseenProblem(ranks: PortfolioRanks | null): PortfolioProblem | null {
-  if (ranks === null || ranks.checked === 0) return null
-  const { visibility, checked, site } = ranks
-  if (visibility.value === null || visibility.value >= leastSeen) return null
-  return {
-    level: 'warning',
-    kind: 'ranks',
-    text: `${site} has a visibility of 0.0% for ${count(checked, 'keyword')}. Look whether it can be found, and whether the target is the right site`,
-  }
-}
-
 /** The most clicks at stake first, then the least visible; jobs that are no longer run at the end. By name among equals. */
 export function inOrder(rows: readonly PortfolioRow[]): readonly PortfolioRow[] {
   // By code units: the same order on every machine.
@@ -151,18 +136,6 @@ export function groupedProblems(rows: readonly PortfolioRow[]) {
 
 /** As many clients are named; the others are counted. */
 export const mostNamedClients = 6
-
-/** The problems of clients as lines, each kind once, in English. */
-export function problemLines(rows: readonly PortfolioRow[]) {
-  const { kinds } = wordsOf('en').portfolio
-  return groupedProblems(rows).map(({ level, kind, clients }) => {
-    const first = clients[0] as (typeof clients)[number]
-    if (clients.length === 1) return { level, job: first.name, text: first.text }
-    const names = firstNames([...new Set(clients.map(({ name }) => name))], mostNamedClients)
-    const about = `${kinds[kind] ?? kind} (${clients.length} clients): ${names}`
-    return { level, job: null, text: `${about}. The first: ${first.text}` }
-  })
-}
 
 const heights = '▁▂▃▄▅▆▇█'
 

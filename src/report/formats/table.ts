@@ -7,12 +7,12 @@ import { sanitize, textWidth } from '../../output/terminal.ts'
 import { reportPageData } from '../build-data.ts'
 import { between, changeText, fullPlaces, shortUrl, trend } from '../cells.ts'
 import { columnMetrics, deltaText, valueText } from '../headline.ts'
-import { partKey } from '../history/filter-history.ts'
+import { hasClicks, type Part, partKey } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { ReportPeriod } from '../history/period.ts'
 import { definitionOf } from '../metrics/definitions.ts'
 import { curveName, type HeadlineMetric } from '../metrics/figure.ts'
-import { type HeadlineName, ratioMetrics } from '../metrics/index.ts'
+import { type HeadlineName, headlineMetrics } from '../metrics/index.ts'
 import { movementNames } from '../metrics/movements.ts'
 import { buckets, top } from '../metrics/positions.ts'
 import type { ReportFormat, ReportSource, TextLayout } from '../report.ts'
@@ -26,7 +26,7 @@ import {
   type Summary,
   segments,
   summarise,
-  uncountedTexts,
+  type TargetSummary,
 } from '../summary.ts'
 import { kinds } from '../words/en/figures.ts'
 import type { FigureChange } from '../words/formats.ts'
@@ -268,7 +268,9 @@ function counts({ distribution, movements }: PartOfTarget, whose: string): reado
 
 /** Of the figures that are shown, what they are divided by. */
 function denominators({ absent }: Summary, shown: readonly HeadlineMetric<HeadlineName>[]): string {
-  const ratios = ratioMetrics.filter(({ name }) => shown.some((metric) => metric.name === name))
+  const ratios = headlineMetrics.filter(
+    ({ name, denominator }) => denominator !== null && shown.some((metric) => metric.name === name),
+  )
   const assumptions = ratios.map(({ name, assumption }) => {
     const { label, denominator } = definitionOf(name, { absent })
     return [`${label}: divided by ${denominator}`, assumption?.({ absent }) ?? []].flat().join(', ')
@@ -293,6 +295,16 @@ function notes({ compared, added, removed, curve, targets, parts, otherParts }: 
         ]),
     `CTR: ${sanitize(curveName(curve))}.`,
   ].join(' ')
+}
+
+/** How many keywords a metric could not count because they lack something that it needs. */
+function uncountedTexts(target: TargetSummary | undefined, parts: readonly Part[]): readonly string[] {
+  const all = headlineMetrics.flatMap(({ name, needs, byClicks }) => {
+    const uncounted = target?.figures[name].uncounted ?? 0
+    const isMentioned = needs !== undefined && (!byClicks || parts.every(({ kind }) => hasClicks(kind)))
+    return isMentioned && uncounted > 0 ? [`Without ${needs}: ${count(uncounted, 'keyword')}.`] : []
+  })
+  return [...new Set(all)]
 }
 
 /** Tags that the terminal shows; all of them are in Markdown, XLSX and HTML. */

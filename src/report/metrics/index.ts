@@ -15,9 +15,6 @@ export type HeadlineName = (typeof inOrder)[number]['name']
 /** The metrics at the beginning of a report. A new one is a file, and its name in the list above. */
 export const headlineMetrics: readonly HeadlineMetric<HeadlineName>[] = inOrder
 
-/** Those that are divided by something. */
-export const ratioMetrics = headlineMetrics.filter(({ denominator }) => denominator !== null)
-
 /** The metrics that readers are shown with their meaning, in the language of the report. */
 export const shownMetrics = {
   ...rankMetrics,

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { queryConditions } from '../../model/condition.ts'
 import { UsageError } from '../../model/errors.ts'
 import type { JobSettings } from '../../model/job.ts'
 import type { Audience } from '../../model/settings.ts'
 import { badCharacters, type ReadResult } from '../../model/values.ts'
 import { sanitize } from '../../output/terminal.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import type { Keyword, RankHistory } from '../history/rank-history.ts'
+import type { Keyword } from '../history/rank-history.ts'
 import type { Presentation } from '../presentation/presentation.ts'
 
 /** What a job says of its report. */
@@ -48,16 +47,6 @@ export async function presentationOf(
     notes: notes ?? [],
     comment: comment === undefined ? null : await readComment(comment),
   }
-}
-
-/** With the keywords of each saved view that has a condition. */
-export function withKeywordsOfViews(presentation: Presentation, history: RankHistory): Presentation {
-  const views = presentation.views.map((view) => {
-    if (view.where === undefined) return view
-    const { isMet } = queryConditions.of(`The view '${view.name}'`, view.where, 'store')
-    return { ...view, isTrue: history.keywords.map((keyword) => (isMet(asQuery(keyword)) ? 1 : 0)) }
-  })
-  return { ...presentation, views }
 }
 
 /** A keyword as conditions read it. */

@@ -1,4 +1,5 @@
 import { featuresOf } from '../../catalog/index.ts'
+import { queryConditions } from '../../model/condition.ts'
 import type { JobSettings } from '../../model/job.ts'
 import { groupedBy } from '../../model/text.ts'
 import { dayMs, latestKnown } from '../../model/time.ts'
@@ -8,7 +9,7 @@ import { type RowOrder, sortRows } from '../formats/rows.ts'
 import { type Part, partOf } from '../history/filter-history.ts'
 import type { RequestedPeriod } from '../history/period.ts'
 import type { Keyword, RankHistory } from '../history/rank-history.ts'
-import { plainPresentation } from '../presentation/presentation.ts'
+import { type Presentation, plainPresentation } from '../presentation/presentation.ts'
 import {
   type BrowserPlaces,
   type Paper,
@@ -18,7 +19,7 @@ import {
   type ReportSource,
 } from '../report.ts'
 import { type Words, wordsOf } from '../words/words.ts'
-import { presentationSettings, withKeywordsOfViews } from './presentation.ts'
+import { asQuery, presentationSettings } from './presentation.ts'
 import { rankedJob } from './rank-report.ts'
 
 /** Which report of a job is wanted. What is left out is as usual. */
@@ -77,6 +78,16 @@ export async function reportSource(store: Store, request: ReportRequest): Promis
     print: { browsers: request.browsers, paper: request.paper ?? papers[0] },
   }
   return source.presentation.audience === 'client' ? sourceForClient(source) : source
+}
+
+/** With the keywords of each saved view that has a condition. */
+export function withKeywordsOfViews(presentation: Presentation, history: RankHistory): Presentation {
+  const views = presentation.views.map((view) => {
+    if (view.where === undefined) return view
+    const { isMet } = queryConditions.of(`The view '${view.name}'`, view.where, 'store')
+    return { ...view, isTrue: history.keywords.map((keyword) => (isMet(asQuery(keyword)) ? 1 : 0)) }
+  })
+  return { ...presentation, views }
 }
 
 /** With the clusters of its keywords, as `rankline cluster` has them. */

@@ -7,7 +7,6 @@ import type { Store } from '../../store/sqlite/open.ts'
 import type { SerpDate, SerpQuery } from '../../store/sqlite/rankings/serps.ts'
 import { paramTexts } from '../cells.ts'
 import {
-  comparedDays,
   type DiffDocument,
   deepestSnapshot,
   diffDocument,
@@ -15,6 +14,7 @@ import {
   snapshotOf,
 } from '../diff/serp-diff.ts'
 import { noDataMessage } from '../explain/explain.ts'
+import { baselineOrder } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 
 /** A query that was asked; or what was imported of one, as a query of the operation `imported`. */
@@ -69,6 +69,22 @@ function compared(
   const [from, to] = [read(days.from), read(days.to)]
   const ofQuery = to?.run == null ? [] : store.queryTargets(to.run, query.queryId)
   return diffDocument(query, { from, to }, { job, depth, targets: [...targets, ...ofQuery] })
+}
+
+/**
+ * The latest day with results, and an earlier one: the nearest before it, or the nearest to the day that the user asked for. Each
+ * is the runs of the day, or null.
+ */
+export function comparedDays<Look extends Pick<SerpDate, 'date'>>(
+  looks: readonly Look[],
+  asked: ComparisonDay | null,
+) {
+  const days = [...new Set(looks.map(({ date }) => date))]
+  const of = (place: number | undefined) => {
+    const day = days[place ?? -1]
+    return day === undefined ? null : looks.filter(({ date }) => date === day)
+  }
+  return { from: of(baselineOrder(days, asked)[0]), to: of(days.length - 1) }
 }
 
 /** The days of a query until one, and how its results are read; a day once for each of its runs. */

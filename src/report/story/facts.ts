@@ -4,7 +4,7 @@ import { placesOf } from '../cells.ts'
 import { type AlikeDays, type DailyFigures, daily } from '../daily.ts'
 import { once, type PageData } from '../data.ts'
 import { type ComparedFigure, headlineFigure, isKnownOnBothDays } from '../headline.ts'
-import { hasClicks, historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
+import { hasClicks, historyOfParts, type Part } from '../history/filter-history.ts'
 import { alignDepths, type KeywordStatus, keywordStatuses } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
 import type { CountedClicks, DayValue, Keyword, RankHistory } from '../history/rank-history.ts'
@@ -233,11 +233,6 @@ export function spanOf(statuses: readonly KeywordStatus[], days: readonly string
   const [most] = [...counts].sort(([a, some], [b, others]) => others - some || b - a)
   const [day, until] = [days[most?.[0] ?? -1], days.at(-1)]
   return day === undefined || until === undefined ? null : { day, until, days: daysBetween(day, until) }
-}
-
-/** The parts of the data, the one that the report is about first. */
-export function partsOfData({ history, measure }: Pick<StoryData, 'history' | 'measure'>): readonly Part[] {
-  return partsOf(history, measure.kind)
 }
 
 /** Below this the digits that are shown of a share say nothing. */

@@ -8,7 +8,6 @@ import type { RankHistory } from '../history/rank-history.ts'
 import type { Words } from '../words/words.ts'
 import {
   checkedOf,
-  countedSum,
   isByClicks,
   leastKeywords,
   leastShown,
@@ -330,12 +329,6 @@ function isNoticed(facts: StoryFacts, metric: MainMetric, isNews: boolean): bool
   const change = Math.abs(delta ?? 0)
   const isShown = !isNothing(metric, change) && (metric !== 'visibility' || change >= leastPoints)
   return isNews || (isShown && Math.round((change * 100) / (before || change)) >= leastNoticed)
-}
-
-/** What Search Console counted of the keywords of an own target, before what is estimated; empty where that does not cover the period. */
-export function countedText({ own, history: { countedClicks }, of, say }: StoryFacts): string {
-  const sum = of === null ? countedSum(own, countedClicks) : null
-  return sum === null ? '' : `${say.story.counted(sum)} `
 }
 
 /** Ranks that are too low for clicks or visibility are told by the first ten. */

@@ -1,18 +1,18 @@
 import { once, withLate } from '../data.ts'
-import { historyOfParts } from '../history/filter-history.ts'
+import { historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
 import { cards } from './cards.ts'
 import {
   checkedOf,
+  countedSum,
   factsOf,
   isByClicks,
   leastKeywords,
-  partsOfData,
   type StoryData,
   type StoryFacts,
   type StoryOptions,
   type StorySentence,
 } from './facts.ts'
-import { countedText, fewKeywords, lead, limits, situation, warnings } from './lead.ts'
+import { fewKeywords, lead, limits, situation, warnings } from './lead.ts'
 import { moves, type StoryMove, why } from './moves.ts'
 import { holder, rivalSentence, standSentences, tagSentence } from './rivals.ts'
 import { nothingToDo, steps } from './steps.ts'
@@ -53,7 +53,7 @@ export function story(data: StoryData, options: StoryOptions) {
 
 /** The figures of a story and what moved, without a sentence: a page finds them itself for whatever its reader selects. */
 export function figuresOf(data: StoryData, options: StoryOptions) {
-  const parts = partsOfData(data)
+  const parts = partsOf(data.history, data.measure.kind)
   const [part] = parts
   const beside = parts.find(({ kind }) => kind === 'reference')
   const of = (one: typeof part) => {
@@ -92,10 +92,7 @@ export function storiesOf(data: StoryData, { say, mark }: Required<Pick<StoryOpt
   })
 }
 
-function keywordsIn(
-  { history }: StoryData,
-  part: ReturnType<typeof partsOfData>[number],
-): ReadonlySet<number> {
+function keywordsIn({ history }: StoryData, part: Part): ReadonlySet<number> {
   return new Set(historyOfParts(history, [part]).series.map(({ keyword }) => keyword))
 }
 
@@ -114,6 +111,12 @@ function sentencesOf(facts: StoryFacts, moved: () => readonly StoryMove[]): read
   if (all.length < most) all.push(...tagSentence(facts))
   if (all.length < most) all.push(...standSentences(facts, all))
   return all.slice(0, most)
+}
+
+/** What Search Console counted of the keywords of an own target, before what is estimated; empty where that does not cover the period. */
+function countedText({ own, history: { countedClicks }, of, say }: StoryFacts): string {
+  const sum = of === null ? countedSum(own, countedClicks) : null
+  return sum === null ? '' : `${say.story.counted(sum)} `
 }
 
 /** The first sentence begins with what Search Console counted, where that covers the period. */

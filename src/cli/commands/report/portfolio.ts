@@ -7,7 +7,7 @@ import type { JobSettings } from '../../../model/job.ts'
 import type { Cell } from '../../../model/result.ts'
 import { endOf } from '../../../model/run.ts'
 import { type Audience, comparison, type Language, period } from '../../../model/settings.ts'
-import { count } from '../../../model/text.ts'
+import { count, firstNames } from '../../../model/text.ts'
 import { latestKnown, systemClock } from '../../../model/time.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
 import { asStream, type CsvStyle, cellsOf } from '../../../output/formats/format.ts'
@@ -17,18 +17,20 @@ import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { pageFormat, portfolioAssets } from '../../../page/html.ts'
 import { portfolioPage } from '../../../page/portfolio/page.ts'
 import {
+  groupedProblems,
   inOrder,
+  mostNamedClients,
   type PortfolioProblem,
+  type PortfolioRanks,
   type PortfolioRow,
   portfolioRanks,
   portfolioTable,
-  problemLines,
-  unseenProblem,
 } from '../../../report/formats/portfolio.ts'
 import type { MetricOptions } from '../../../report/metrics/figure.ts'
 import type { ReportFormat, ReportSource } from '../../../report/report.ts'
 import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { type ReportRequest, reportSource } from '../../../report/requests/report-source.ts'
+import { wordsOf } from '../../../report/words/words.ts'
 import { browserPlaces, databaseFile } from '../../../run/config.ts'
 import { clickCurves } from '../../../run/job-curve.ts'
 import { searchJob } from '../../../run/job-files.ts'
@@ -307,6 +309,33 @@ async function standingOf(
 function withProblem(row: PortfolioRow, problem: PortfolioProblem): PortfolioRow {
   const level = row.level === 'error' ? 'error' : 'warning'
   return { ...row, level, problems: [...row.problems, problem] }
+}
+
+/** What is not seen at all: less rounds to 0.0%. */
+const leastSeen = 0.0005
+
+/** Why a client is looked at that no search engine shows; null where some rank is. */
+export function unseenProblem(ranks: PortfolioRanks | null): PortfolioProblem | null {
+  if (ranks === null || ranks.checked === 0) return null
+  const { visibility, checked, site } = ranks
+  if (visibility.value === null || visibility.value >= leastSeen) return null
+  return {
+    level: 'warning',
+    kind: 'ranks',
+    text: `${site} has a visibility of 0.0% for ${count(checked, 'keyword')}. Look whether it can be found, and whether the target is the right site`,
+  }
+}
+
+/** The problems of clients as lines, each kind once, in English. */
+export function problemLines(rows: readonly PortfolioRow[]) {
+  const { kinds } = wordsOf('en').portfolio
+  return groupedProblems(rows).map(({ level, kind, clients }) => {
+    const first = clients[0] as (typeof clients)[number]
+    if (clients.length === 1) return { level, job: first.name, text: first.text }
+    const names = firstNames([...new Set(clients.map(({ name }) => name))], mostNamedClients)
+    const about = `${kinds[kind] ?? kind} (${clients.length} clients): ${names}`
+    return { level, job: null, text: `${about}. The first: ${first.text}` }
+  })
 }
 
 /** Names that Windows keeps for devices, whatever follows the dot. */

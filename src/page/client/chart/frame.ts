@@ -1,5 +1,5 @@
 import type { ReportNote } from '../../../model/settings.ts'
-import { ariaHidden, html, isPrinted, linkTo, onWidth, setAll, svg } from '../dom.ts'
+import { ariaHidden, html, isPrinted, linkTo, onMedium, onResize, setAll, svg } from '../dom.ts'
 import { say } from '../text.ts'
 
 /** The vertical axis: its values at the top and at the bottom, and the values with a label. */
@@ -15,45 +15,6 @@ export interface Plot {
   readonly top: number
   readonly bottom: number
   y(value: number): number
-}
-
-/** A chart with a vertical scale. The grid and the labels are drawn first, below the marks. */
-export function scaledChart(
-  chart: Omit<Parameters<typeof chartFrame>[0], 'height' | 'draw'> & {
-    readonly scale: Scale
-    /** How the axis writes a value. */
-    readonly format: (value: number) => string
-    readonly height?: number
-    /** Room above the first tick. */
-    readonly top?: number
-    /** Room left and right of the plot. */
-    readonly gutter?: number
-    readonly endGutter: (width: number) => number
-    /** Room between the plot and the names of the days. */
-    readonly lanes?: number
-    /** A day that has its name below the chart. */
-    readonly marked?: string | null
-    draw(plot: Plot): readonly SVGElement[]
-  },
-): HTMLElement {
-  const { days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw } = chart
-  return chartFrame({
-    ...chart,
-    height,
-    draw: (width, height) => {
-      const bottom = height - 24 - lanes
-      const y = (value: number): number =>
-        top + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (bottom - top)
-      const edges = { left: gutter, right: width - chart.endGutter(width) }
-      const axis = timeAxis(days, edges)
-      const marks = [
-        ...scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick))),
-        timeLabels(days, axis, edges.right + 20, height - 6, chart.marked),
-        ...draw({ axis, y, top, bottom }),
-      ]
-      return { axis, marks, bottom: bottom + lanes }
-    },
-  })
 }
 
 /** The names of days below a chart. */
@@ -184,6 +145,22 @@ export function chartFrame({
     setAll(cursor, { visibility: 'hidden' })
   }
 }
+
+/** Calls back with the width of an element, in whole pixels, whenever it changes; on paper with the width there. */
+function onWidth(element: Element, draw: (width: number) => void): void {
+  let last = 0
+  const redraw = (): void => {
+    const width = isPrinted() ? paperWidth : element.clientWidth
+    if (width === last || width === 0) return
+    last = width
+    draw(width)
+  }
+  onResize(element, redraw)
+  onMedium(element, redraw)
+}
+
+/** Browsers do not say how wide things will be on paper. This is A4 between its margins, as the style sheet has them. */
+const paperWidth = 660
 
 /** Where days lie between the left and the right edge of a chart. */
 export type TimeAxis = ReturnType<typeof timeAxis>

@@ -1,6 +1,6 @@
 import { svg } from '../dom.ts'
 import { shortened } from '../text.ts'
-import { type Plot, round, type Scale, scaledChart } from './frame.ts'
+import { chartFrame, gridLine, type Plot, round, type Scale, timeAxis, timeLabels } from './frame.ts'
 
 export interface ChartLine {
   readonly label: string
@@ -71,6 +71,45 @@ export function lineChart(
       lit = ((lit ?? (step === 1 ? -1 : 0)) + step + lines.length) % lines.length
       for (const [place, group] of groups.entries()) group.classList.toggle('lit', place === lit)
       return lines[lit]?.label ?? ''
+    },
+  })
+}
+
+/** A chart with a vertical scale. The grid and the labels are drawn first, below the marks. */
+function scaledChart(
+  chart: Omit<Parameters<typeof chartFrame>[0], 'height' | 'draw'> & {
+    readonly scale: Scale
+    /** How the axis writes a value. */
+    readonly format: (value: number) => string
+    readonly height?: number
+    /** Room above the first tick. */
+    readonly top?: number
+    /** Room left and right of the plot. */
+    readonly gutter?: number
+    readonly endGutter: (width: number) => number
+    /** Room between the plot and the names of the days. */
+    readonly lanes?: number
+    /** A day that has its name below the chart. */
+    readonly marked?: string | null
+    draw(plot: Plot): readonly SVGElement[]
+  },
+): HTMLElement {
+  const { days, scale, format, height = 240, top = 10, gutter = 40, lanes = 0, draw } = chart
+  return chartFrame({
+    ...chart,
+    height,
+    draw: (width, height) => {
+      const bottom = height - 24 - lanes
+      const y = (value: number): number =>
+        top + ((value - scale.top) / (scale.bottom - scale.top || 1)) * (bottom - top)
+      const edges = { left: gutter, right: width - chart.endGutter(width) }
+      const axis = timeAxis(days, edges)
+      const marks = [
+        ...scale.ticks.map((tick) => gridLine(edges, y(tick), format(tick))),
+        timeLabels(days, axis, edges.right + 20, height - 6, chart.marked),
+        ...draw({ axis, y, top, bottom }),
+      ]
+      return { axis, marks, bottom: bottom + lanes }
     },
   })
 }

@@ -1,11 +1,14 @@
 import { type SerpFeature, serpFeatures } from '../../../model/result.ts'
-import { placesOf } from '../../../report/cells.ts'
+import type { Audience } from '../../../model/settings.ts'
+import { paramTexts, placesOf } from '../../../report/cells.ts'
+import { localeOf } from '../../../report/choice.ts'
 import { type FeatureState, featureIn, featureStates } from '../../../report/data.ts'
 import type { KeywordStatus } from '../../../report/history/keyword-status.ts'
+import type { Keyword } from '../../../report/history/rank-history.ts'
 import { bestRank, clicksOf } from '../../../report/metrics/positions.ts'
 import { chartFrame, gridLine, round, timeAxis, timeLabels } from '../chart/frame.ts'
 import { button, type Child, figure, html, linkTo, svg } from '../dom.ts'
-import { askedText, rankMark, say, statusChange } from '../text.ts'
+import { rankMark, say, statusChange } from '../text.ts'
 import { hasCompared, type View } from '../view.ts'
 import { historyChart, intendedPage, urlHistory } from './history.ts'
 import { firstTen } from './top-ten.ts'
@@ -30,6 +33,13 @@ function keywordDetail(view: View, status: KeywordStatus): HTMLElement {
     html('h3', '', say.serps.firstTen),
     firstTen(view, status),
   )
+}
+
+/** The operation and the params of a query. A client knows the country and the language, but not the names of the params. */
+export function askedText(keyword: Keyword, audience: Audience): string {
+  const { operation, params } = keyword
+  if (audience === 'team') return [operation, ...paramTexts(params)].join('  ')
+  return [operation, localeOf(keyword)].filter((part) => part !== '').join(' · ')
 }
 
 function facts(view: View, status: KeywordStatus): HTMLElement {

@@ -245,11 +245,6 @@ export interface GridColumn<Row> extends SimpleColumn<Row> {
   readonly descends?: boolean
 }
 
-/** A column of numbers. */
-export function figures<Row>(title: string, cell: (row: Row) => Child, more = ''): SimpleColumn<Row> {
-  return { title, class: `figure${more}`, cell }
-}
-
 /** A table of few rows. */
 export function simpleTable<Row>(
   label: string,

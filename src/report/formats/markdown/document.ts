@@ -7,11 +7,11 @@ import { asStream } from '../../../output/formats/format.ts'
 import { sanitize } from '../../../output/terminal.ts'
 import { type WholeReport, wholeReport } from '../../build-data.ts'
 import { changeText, fullPlaces, shortUrl, trend } from '../../cells.ts'
-import { columnMetrics, figureText, type Headline } from '../../headline.ts'
+import { type ComparedFigure, columnMetrics, deltaText, type Headline } from '../../headline.ts'
 import { type Part, partLabel } from '../../history/filter-history.ts'
 import type { KeywordStatus } from '../../history/keyword-status.ts'
 import type { Keyword, RankHistory } from '../../history/rank-history.ts'
-import { curveName } from '../../metrics/figure.ts'
+import { curveName, type HeadlineMetric } from '../../metrics/figure.ts'
 import { headlineMetrics } from '../../metrics/index.ts'
 import { top } from '../../metrics/positions.ts'
 import { notesOfPeriod, type Presentation } from '../../presentation/presentation.ts'
@@ -164,6 +164,19 @@ function headlineColumns<T extends { readonly figures: Headline }>(
       figureText(metric, figures[metric.name], say),
     ),
   )
+}
+
+/** A figure in a table for people: its value and its change; of an average position also how many keywords were not found. */
+function figureText(metric: HeadlineMetric, figure: ComparedFigure, say: Words): string {
+  const { value, coverage } = figure
+  const missing = metric.unit === 'rank' && value !== null ? coverage.observed - coverage.ranked : 0
+  return [
+    say.figure(value, metric.unit),
+    ...(missing === 0 ? [] : [say.ranks.missing(missing)]),
+    deltaText(metric, figure, say),
+  ]
+    .join(' ')
+    .trim()
 }
 
 /** The figures of every site, with their coverage. */

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { commonLanguage, fileNames } from '../../../../src/cli/commands/report/portfolio.ts'
+import {
+  commonLanguage,
+  fileNames,
+  problemLines,
+  unseenProblem,
+} from '../../../../src/cli/commands/report/portfolio.ts'
 import { sparkPoints, sparkSize } from '../../../../src/page/portfolio/page.ts'
 import { reportPageData } from '../../../../src/report/build-data.ts'
 import {
@@ -8,9 +13,7 @@ import {
   inOrder,
   type PortfolioRow,
   portfolioRanks,
-  problemLines,
   sparkSigns,
-  unseenProblem,
 } from '../../../../src/report/formats/portfolio.ts'
 import { story } from '../../../../src/report/story/story.ts'
 import { english } from '../../../../src/report/words/en/index.ts'
