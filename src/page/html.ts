@@ -10,10 +10,10 @@ import type { PageContent, PageSerp } from '../report/data.ts'
 import { baselineOrder } from '../report/history/keyword-status.ts'
 import type { ComparisonDay } from '../report/history/movement.ts'
 import type { Presentation } from '../report/presentation/presentation.ts'
-import type { ReportFormat } from '../report/report.ts'
-import { toldStories } from '../report/story/told.ts'
+import type { Paper, ReportFormat } from '../report/report.ts'
+import { toldOfWhole, toldStories } from '../report/story/told.ts'
 import { wordsOf } from '../report/words/words.ts'
-import { type PackedPage, packed, pageScriptId, unpackedSerp } from './packed.ts'
+import { addressesOf, type PackedPage, packed, pageScriptId, unpackedSerp } from './packed.ts'
 
 /** The HTML report, with the results of every day that it offers to compare with. */
 export const pageFormat: ReportFormat = {
@@ -89,14 +89,45 @@ function comparedSerps(
   return kept.map((serp) => unpackedSerp(serp, results))
 }
 
+/**
+ * The report as one HTML file for a printer: what the page shows on paper as it opens, drawn already. It has no script, and
+ * nothing can be loaded.
+ */
+export async function paperPage(data: PageContent, assets: PageAssets, size: Paper): Promise<string> {
+  const { drawnPage, paper, serialised } = await import('./page-window.ts')
+  const whole = { ...data, serps: [...data.serps] }
+  const { root, print } = await drawnPage(
+    { ...whole, told: { '': toldOfWhole(whole) }, addresses: addressesOf(whole) },
+    assets.script,
+  )
+  print()
+  // The style of the root holds what depends on data: the accent of the agency, the running head.
+  return `<!doctype html>
+<html lang="${data.presentation.language}" style="${escaped(root.getAttribute('style') ?? '')}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${paperPolicy}">
+<title>${escaped(titleOf(data))}</title>
+<style>${styleOf(data, assets)}@page{size:${paperSizes[size]}}</style>
+</head>
+${serialised(root.querySelector('body'), paper)}
+</html>
+`
+}
+
+const paperSizes: Readonly<Record<Paper, string>> = { a4: 'A4', letter: 'letter' }
+
+const paperPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
 /** The title of the file: that of the report, and for whom it is. */
-export function titleOf({ presentation: { title, client, language }, history }: PageContent): string {
+function titleOf({ presentation: { title, client, language }, history }: PageContent): string {
   const name = [title ?? history.job, client].filter((one) => one !== null).join(' · ')
   return wordsOf(language).unscripted.title(name)
 }
 
 /** The style of every page, and what is the agency's own in it. */
-export function styleOf({ presentation }: PageContent, { style }: PageAssets): string {
+function styleOf({ presentation }: PageContent, { style }: PageAssets): string {
   return `${style}${accentRule(presentation)}`
 }
 

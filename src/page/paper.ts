@@ -7,15 +7,11 @@ import { join, posix, win32 } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { RanklineError, UsageError } from '../model/errors.ts'
 import { signalCodes } from '../model/run.ts'
-import { escaped } from '../output/markup.ts'
 import { sanitizeLine } from '../output/terminal.ts'
 import { reportPageContent } from '../report/build-data.ts'
 import type { PageContent } from '../report/data.ts'
-import type { BrowserPlaces, Paper, ReportFormat, ReportSource } from '../report/report.ts'
-import { toldOfWhole } from '../report/story/told.ts'
-import { type PageAssets, reportAssets, styleOf, titleOf } from './html.ts'
-import { addressesOf } from './packed.ts'
-import { drawnPage, paper as paperMedium, serialised } from './page-window.ts'
+import type { BrowserPlaces, ReportFormat, ReportSource } from '../report/report.ts'
+import { paperPage, reportAssets } from './html.ts'
 
 /** The page on paper, printed by an installed browser. */
 export const pdfFormat: ReportFormat = {
@@ -37,36 +33,6 @@ async function* printed(
 ): AsyncGenerator<Uint8Array> {
   yield await printPdf(await paperPage(data, await reportAssets(data.presentation.language), paper), browsers)
 }
-
-/**
- * The report as one HTML file for a printer: what the page shows on paper as it opens, drawn already. It has no script, and
- * nothing can be loaded.
- */
-export async function paperPage(data: PageContent, assets: PageAssets, paper: Paper): Promise<string> {
-  const whole = { ...data, serps: [...data.serps] }
-  const { root, print } = await drawnPage(
-    { ...whole, told: { '': toldOfWhole(whole) }, addresses: addressesOf(whole) },
-    assets.script,
-  )
-  print()
-  // The style of the root holds what depends on data: the accent of the agency, the running head.
-  return `<!doctype html>
-<html lang="${data.presentation.language}" style="${escaped(root.getAttribute('style') ?? '')}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${escaped(titleOf(data))}</title>
-<style>${styleOf(data, assets)}@page{size:${sizes[paper]}}</style>
-</head>
-${serialised(root.querySelector('body'), paperMedium)}
-</html>
-`
-}
-
-const sizes: Readonly<Record<Paper, string>> = { a4: 'A4', letter: 'letter' }
-
-const policy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 const linuxNames = [
   ...['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser'],

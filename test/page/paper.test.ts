@@ -1,7 +1,6 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
-import { reportAssets } from '../../src/page/html.ts'
-import { paperPage } from '../../src/page/paper.ts'
+import { paperPage, reportAssets } from '../../src/page/html.ts'
 import type { PageData } from '../../src/report/data.ts'
 import { testTable } from '../support/test-table.ts'
 import { emptyPage, firstDayPage, hostilePage, targetlessPage } from './odd-pages.ts'
