@@ -2,13 +2,13 @@ import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import {
+  comparedDays,
   type DiffDocument,
   deepestSnapshot,
   diffDocument,
   snapshotOf,
 } from '../../../src/report/diff/serp-diff.ts'
 import { byChange, diffSummary, diffTable, diffText } from '../../../src/report/diff/text.ts'
-import { comparedDays } from '../../../src/report/requests/serp-diff.ts'
 import type { PageRecord, ResultRecord, SerpRecord } from '../../../src/store/sqlite/rankings/serps.ts'
 import { aTarget } from '../../run/build.ts'
 import { noPage } from '../build-record.ts'
