@@ -30,7 +30,7 @@ export const noFilters = {
 export type Filters = Readonly<typeof noFilters>
 
 /** Filters that are one text. */
-export type FilterKey = Exclude<keyof Filters, 'target' | 'tags'>
+type FilterKey = Exclude<keyof Filters, 'target' | 'tags'>
 
 export const filterKeys = Object.keys(noFilters).filter(
   (key) => key !== 'target' && key !== 'tags',

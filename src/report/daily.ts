@@ -28,7 +28,7 @@ export interface DailyFigures {
 }
 
 /** What makes days such that they can be held against each other, as the compared day is against the last one. */
-export interface AlikeDays {
+interface AlikeDays {
   /** The day that most keywords are compared with, and the one that was asked for. */
   readonly day: string
   readonly asked: string

@@ -1,6 +1,6 @@
 import { featureBits, type SerpFeature, serpFeatures } from '../model/result.ts'
 import type { RunQuality } from '../model/run.ts'
-import { daysOf, filterHistory, type HistoryFilter, isBetween, isIn } from './history/filter-history.ts'
+import { daysOf, filterHistory, type HistoryFilter, isBetween } from './history/filter-history.ts'
 import type { ComparisonDay } from './history/movement.ts'
 import type { ReportPeriod, RequestedPeriod } from './history/period.ts'
 import type { RankHistory } from './history/rank-history.ts'
@@ -127,7 +127,7 @@ export function filterPage(data: PageData, filter: HistoryFilter): PageData {
   const keywords = new Set(history.series.map(({ keyword }) => keyword))
   const cut = <T extends { readonly keyword: number; readonly day: number }>(all: readonly T[]) =>
     all
-      .filter(({ keyword, day }) => keywords.has(keyword) && isIn(range, day))
+      .filter(({ keyword, day }) => keywords.has(keyword) && day >= range.start && day < range.end)
       .map((one) => (range.start === 0 ? one : { ...one, day: one.day - range.start }))
   const runs = data.runs.filter(({ date }) => isBetween(date, filter))
   return cutPage({ history, runs }, data, {

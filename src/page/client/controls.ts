@@ -3,7 +3,6 @@ import { addDays } from '../../model/time.ts'
 import {
   comparisonsIn,
   countSet,
-  type FilterKey,
   type Filters,
   localeOf,
   noFilters,
@@ -26,7 +25,7 @@ import type { View } from './view.ts'
 /** Milliseconds; long enough that typing does not wait for drawing. */
 const typingPause = 120
 
-type Select = Exclude<FilterKey, 'text' | 'view' | 'movement' | 'period' | 'compare'>
+type Select = 'operation' | 'locale' | 'part'
 
 /** One line that says what is shown. It opens the fields that choose it. */
 export function controls(data: PageData, choose: (change: Partial<Filters>) => void) {

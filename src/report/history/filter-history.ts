@@ -60,7 +60,7 @@ export function isBetween(day: string, { from = '', until = '' }: HistoryFilter)
   return day >= from && (until === '' || day <= until)
 }
 
-export function isIn({ start, end }: DayRange, day: number): boolean {
+function isIn({ start, end }: DayRange, day: number): boolean {
   return day >= start && day < end
 }
 

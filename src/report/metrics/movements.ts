@@ -1,6 +1,6 @@
 import { hasClicks } from '../history/filter-history.ts'
 import type { KeywordStatus } from '../history/keyword-status.ts'
-import type { Movement, RankMovement } from '../history/movement.ts'
+import type { RankMovement } from '../history/movement.ts'
 import { type CtrCurve, type MetricDefinition, rateOf, tally } from './figure.ts'
 
 /** How keywords moved, and what that is worth. */
@@ -31,7 +31,7 @@ export const movementMetrics = {
 } satisfies Readonly<Record<string, MetricDefinition>>
 
 /** In the order in which they are shown. */
-export const movementNames: readonly Movement[] = [
+export const movementNames: readonly RankMovement['movement'][] = [
   'improved',
   'declined',
   'same',

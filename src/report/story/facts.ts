@@ -1,7 +1,7 @@
 import { groupedBy } from '../../model/text.ts'
 import { daysBetween } from '../../model/time.ts'
 import { placesOf } from '../cells.ts'
-import { type AlikeDays, type DailyFigures, daily } from '../daily.ts'
+import { type DailyFigures, daily } from '../daily.ts'
 import { once, type PageData } from '../data.ts'
 import { type ComparedFigure, headlineFigure, isKnownOnBothDays } from '../headline.ts'
 import { hasClicks, historyOfParts, type Part } from '../history/filter-history.ts'
@@ -121,6 +121,9 @@ export function factsOf(
     /** What a rank brings of one search, by the weight of its keyword. */
     worthOf: ({ keyword }: KeywordStatus, rank: number | null): number =>
       hasClicks(keyword.kind) ? weightOf(keyword) * rateOf(measure.curve, rank) : 0,
+    /** A worth in clicks a month; null without a volume, and where nothing says what is clicked. */
+    clicksOf: ({ keyword: { kind: its, volume } }: KeywordStatus, worth: number): number | null =>
+      volume === null || !hasClicks(its) ? null : metric === 'clicks' ? worth : worth * volume,
     nameOf: (keyword: Keyword): string =>
       withAbout(say.overview.quoted(named(keyword.query)), whereOf(keyword)),
     /** What tells it from others with the same query, such as its country; empty where nothing has to. */
@@ -221,7 +224,7 @@ function dailyOf(
 const usualTolerance = 3
 
 /** What makes the days of these keywords alike. */
-export function alikeOf(compare: ComparisonDay | null, { day }: Pick<ComparedSpan, 'day'>): AlikeDays {
+export function alikeOf(compare: ComparisonDay | null, { day }: Pick<ComparedSpan, 'day'>) {
   return { day, asked: compare?.day ?? day, tolerance: compare?.tolerance ?? usualTolerance }
 }
 

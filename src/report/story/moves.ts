@@ -44,7 +44,7 @@ export function moves(facts: StoryFacts) {
         from: rankText(baseline.value),
         to: rankText(current),
         /** Clicks a month won, negative when lost; null where they are not known. */
-        clicks: clicksOf(facts, status, worth),
+        clicks: facts.clicksOf(status, worth),
         /** By the weight of the keyword, that of one search where there are no volumes. */
         worth,
         /** The day that it is compared with, where that is not the day of the others. */
@@ -64,12 +64,6 @@ function sinceText({ span, history, say }: StoryFacts, { baseline }: KeywordStat
   return span === null || day === undefined || day === span.day
     ? null
     : say.overview.sinceDay(day, span.until)
-}
-
-/** A worth in clicks a month; null without a volume, and where nothing says what is clicked. */
-export function clicksOf({ metric }: StoryFacts, { keyword }: KeywordStatus, worth: number): number | null {
-  if (keyword.volume === null || !hasClicks(keyword.kind)) return null
-  return metric === 'clicks' ? worth : worth * keyword.volume
 }
 
 /** Clicks of several keywords; null where those of one are not known. */

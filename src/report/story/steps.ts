@@ -7,7 +7,7 @@ import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import { landingPages, rankingLink, urlSwaps } from '../metrics/pages.ts'
 import { checkedOf, type StoryFacts, withAbout } from './facts.ts'
-import { clicksOf, joinedMoves, leastWorth, overtaker, sideOf, sumOf } from './moves.ts'
+import { joinedMoves, leastWorth, overtaker, sideOf, sumOf } from './moves.ts'
 
 /** As many rows have something to do. */
 const most = 5
@@ -72,7 +72,7 @@ export function steps(facts: StoryFacts, answers: StoryFacts | undefined, citati
       : wanted.slice(0, most)
   return shown.map(({ first, all, worth }) => {
     const { verb, reason } = first
-    const clicks = verb === 'earn' ? null : sumOf(all.map((one) => clicksOf(facts, one.status, one.worth)))
+    const clicks = verb === 'earn' ? null : sumOf(all.map((one) => facts.clicksOf(one.status, one.worth)))
     return {
       verb,
       /** The first one opens the reason. */
