@@ -93,6 +93,34 @@ describe('docs/messages', () => {
     const missing = sentence.split('…').filter((part) => !source.includes(part.trim()))
     expect(missing).toEqual([])
   })
+
+  const common = [
+    ...told('collect/stop', /^(?:Stopped|The service|\$\{name\}) /),
+    ...told('collect/account', /^(?:The|Insufficient) /),
+    ...told('run/config', /^The (?:API key|key file|address|base URL) /),
+    ...told('cli/progress', /^(?:completed|stopped|interrupted|crashed|ended by a crash)/),
+  ]
+
+  test('explains how runs stop, and what is wrong with key and address', () => {
+    expect(common.length).toBeGreaterThan(30)
+    const isIn = (text: string) => (sentence: string) => {
+      const parts = sentence.split('…').map((part) => part.trim())
+      return (
+        parts.some((part) => part.includes(' ') || part === text) &&
+        parts.every((part) => text.includes(part))
+      )
+    }
+    const unexplained = common.filter((text) => text !== 'completed' && !sentences.some(isIn(text)))
+    expect(unexplained).toEqual([])
+  })
+
+  /** The texts of a file of the source that begin so. */
+  function told(file: string, beginning: RegExp): readonly string[] {
+    const code = read(`src/${file}.ts`).replace(/\/\*\*.*?\*\//gs, '')
+    return [...code.matchAll(/`((?:[^`\\]|\\.)*)`|'((?:[^'\\\n]|\\.)*)'/g)]
+      .map(([, template, plain]) => template ?? plain ?? '')
+      .filter((text) => beginning.test(text))
+  }
 })
 
 test('every link of the docs leads to a page and a heading', () => {
