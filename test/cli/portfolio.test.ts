@@ -150,6 +150,19 @@ describe('the page', () => {
       { job: 'gone', level: 'warning', problems: [expect.stringContaining('The logo')] },
     ])
   })
+
+  test('of a client whose logo is gone is written without it, which is said', async () => {
+    const yaml = await place.read('plain.yaml')
+    await place.file('plain.yaml', `${yaml}\nreport: { logo: gone.png }\n`)
+    const { code, stderr } = await place.call(['report', 'plain.yaml', 'acme', '--out', 'some/', '--quiet'])
+    await place.file('plain.yaml', yaml)
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringMatching(/^plain: The report has no logo\. The logo .*gone\.png .+\n$/),
+    })
+    expect(readdirSync(join(place.folder, 'some')).sort()).toEqual(['acme.html', 'index.html', 'plain.html'])
+    expect(await place.read('some/index.html')).toContain('The report has no logo.')
+  })
 })
 
 const meaningless = [

@@ -5,7 +5,7 @@ import { jobPlaces } from '../../../jobfile/files.ts'
 import { RanklineError, UsageError } from '../../../model/errors.ts'
 import type { JobSettings } from '../../../model/job.ts'
 import type { Cell } from '../../../model/result.ts'
-import { endOf } from '../../../model/run.ts'
+import { endOf, exitCodes } from '../../../model/run.ts'
 import { type Audience, comparison, type Language, period } from '../../../model/settings.ts'
 import { count, firstNames } from '../../../model/text.ts'
 import { latestKnown, systemClock } from '../../../model/time.ts'
@@ -27,6 +27,7 @@ import {
   portfolioTable,
 } from '../../../report/formats/portfolio.ts'
 import type { MetricOptions } from '../../../report/metrics/figure.ts'
+import type { Presentation } from '../../../report/presentation/presentation.ts'
 import type { ReportFormat, ReportSource } from '../../../report/report.ts'
 import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
 import { type ReportRequest, reportSource } from '../../../report/requests/report-source.ts'
@@ -97,7 +98,10 @@ export async function portfolio(
     { format, out, csv: formatArguments.csvStyle(flags) },
     terminal,
   )
-  return 0
+  // Other formats have it in their rows.
+  const plain = write === null ? [] : rows.flatMap(withoutLogo)
+  for (const line of plain) terminal.log(line)
+  return plain.length > 0 ? exitCodes.completed_with_failures : exitCodes.completed
 }
 
 /**
@@ -252,24 +256,59 @@ async function* portfolioRows(
   },
 ): AsyncGenerator<PortfolioRow> {
   for (const job of jobs) {
+    const { presentation, mistake } = await looksOf(store, job, request)
     const standing = await standingOf(store, job.name, request)
+    const row = mistake === null ? standing : withProblem(standing, mistake)
     try {
-      yield { ...standing, ...(await reported(store, job, request)) }
+      yield { ...row, ...(await reported(store, job, { ...request, presentation })) }
     } catch (error) {
-      // A logo that is gone, or a period without a run, is a matter of one client.
+      // A period without a run is a matter of one client.
       if (!(error instanceof RanklineError)) throw error
-      yield withProblem(standing, { level: 'warning', kind: 'report', text: sanitize(error.message) })
+      const problem: PortfolioProblem = { level: 'warning', kind: 'report', text: sanitize(error.message) }
+      yield mistake === null ? withProblem(standing, problem) : row
     }
   }
+}
+
+/** How the report of a job looks; without its logo where that cannot be read, and what is wrong with it. */
+async function looksOf(
+  store: Store,
+  { name, settings }: PortfolioJob,
+  { audience }: Pick<PortfolioRequest, 'audience'>,
+): Promise<{ readonly presentation: Presentation; readonly mistake: PortfolioProblem | null }> {
+  const given = await presentationSettings(store, name, settings)
+  try {
+    return { presentation: await presentationOf(given, { audience }), mistake: null }
+  } catch (error) {
+    if (!(error instanceof RanklineError)) throw error
+    const report = given.report && { ...given.report, logo: null }
+    const text = `The report has no logo. ${sanitize(error.message)}`
+    return {
+      presentation: await presentationOf({ ...given, report }, { audience }),
+      mistake: { level: 'warning', kind: 'logo', text },
+    }
+  }
+}
+
+/** A line for a report that was written without its logo. */
+function withoutLogo({ job, file, problems }: PortfolioRow): readonly string[] {
+  const problem = problems.find(({ kind }) => kind === 'logo')
+  return file === null || problem === undefined ? [] : [`${sanitize(job)}: ${problem.text}`]
 }
 
 /** What a job says of its report, and where it ranks. */
 async function reported(
   store: Store,
   { name: job, settings }: PortfolioJob,
-  { audience, write, status: _, now: _now, ...request }: PortfolioRequest,
+  {
+    presentation,
+    write,
+    audience: _audience,
+    status: _status,
+    now: _now,
+    ...request
+  }: PortfolioRequest & { readonly presentation: Presentation },
 ): Promise<Pick<PortfolioRow, 'name' | 'language' | 'ranks' | 'file'>> {
-  const presentation = await presentationOf(await presentationSettings(store, job, settings), { audience })
   // What is collected meanwhile is in neither the row nor the report.
   using _snapshot = store.snapshot()
   const measure = await clickCurves.measureOf(store, request.measure, { job, settings })

@@ -15,6 +15,7 @@ type ReportCommandFlags = TypedOptions<typeof flags> & { readonly job?: readonly
 
 export const reportCommand = {
   flags,
+  exits: [0, 1, 2, 3, 6],
   docs: 'docs/reports.md',
   examples: [
     ['report acme --period month', 'this month, compared with the day before it began'],

@@ -72,6 +72,7 @@ const portfolio: Words['portfolio'] = {
     database: 'Datenbank',
     disk: 'Speicherplatz',
     report: 'Bericht',
+    logo: 'Logo',
     ranks: 'Nicht sichtbar',
   },
   keywords: (value) => counted(value, 'Keyword', 'Keywords'),

@@ -75,6 +75,7 @@ const portfolio = {
     database: 'Database',
     disk: 'Disk',
     report: 'Report',
+    logo: 'Logo',
     ranks: 'Not visible',
   } as Readonly<Record<string, string>>,
   keywords: (value: number) => counted(value, 'keyword'),
