@@ -191,7 +191,7 @@ function refuseWithoutTargets(clusters: readonly Cluster[], isImported: boolean)
   )
   if (clusters.length > 0 && sides.size < 2)
     throw new UsageError(
-      `--gaps compares you with rivals, and there are no ${sides.has(1) ? 'rivals. Name them under competitors:' : 'targets of yours. Name them under targets:'} in the job file${isImported ? '' : ', then: rankline run'}`,
+      `--gaps compares you with rivals, and there are no ${sides.has(1) ? 'rivals. Name them under competitors:' : 'targets of yours. Name them under targets:'} in the job file${isImported ? '' : '; its next run looks for them in what is stored, too'}`,
     )
 }
 

@@ -358,7 +358,10 @@ function summary(
   const lines = next.map((command) => `  ${command.padEnd(width)}${explanationOf(command)}`.trimEnd())
   return `Written into ${resolve(folder)}: ${written.join(', ')}
 
-In another terminal, start the service on this machine: ${sandbox}
+In another terminal, start the service on this machine:
+
+  ${sandbox}
+
 Then:
 
 ${lines.join('\n')}
