@@ -291,7 +291,7 @@ async function structural(
 export type ByteSource = string | Buffer
 
 // The rows of a chunk are all there at once: the larger it is, the more memory they take before they are dropped.
-const chunkSize = 64 * 1024
+const chunkSize = 16 * 1024
 
 /** The text of a file in UTF-8, with every line end made a line feed; `seen` sees each byte as it stands on disk. */
 async function* readLines(source: ByteSource, seen: (chunk: Buffer) => void): AsyncGenerator<Buffer> {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { setFlagsFromString } from 'node:v8'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
 import { type JobText, jobPlaces, unreadable, workspaceFile } from '../jobfile/files.ts'
@@ -15,6 +14,7 @@ import { count, eachOnce, firstNames, grouped } from '../model/text.ts'
 import type { InvalidValue } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
+import { heap } from './heap.ts'
 
 /** The job files of a command, and what it was told of their jobs. */
 export interface JobFileOptions extends JobOptions {
@@ -68,12 +68,6 @@ export interface PlanEvents {
 
 const staged = 500
 
-/**
- * How much the heap of V8 may grow over what is in use before it is cleaned, in percent. By itself it grows to four times that: 40 MB more, for 5 to
- * 9 % less of processor time.
- */
-export const leanHeap = '--heap-growing-percent=120'
-
 /** From so many queries on, what V8 leaves lying while lists are read would be as much as rankline needs for all else. */
 const largeList = 20_000
 
@@ -91,6 +85,7 @@ export async function stageJobs(
   events: Pick<PlanEvents, 'logMistake' | 'onMistakes' | 'onRead'>,
   choiceOf: ChoiceOf = async () => all,
 ): Promise<readonly StagedJob[] | null> {
+  heap.keepNewFew()
   const { onMistakes, onRead } = events
   const skipBad = options.skipBad === true
   // A file that several jobs use has its mistakes once.
@@ -237,7 +232,7 @@ async function stage(
     )
     chosen += isChosen.filter((is) => is).length
     read += batch.length
-    if (read >= largeList) setFlagsFromString(leanHeap)
+    if (read >= largeList) heap.keepOldFew()
     batch = []
     show({ job: settings.name, queries: read })
   }

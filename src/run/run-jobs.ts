@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type CollectOptions, type CollectResult, collect } from '../collect/collect.ts'
 import {
   defaultThrottlingMs,
@@ -20,7 +18,8 @@ import type { Store } from '../store/sqlite/open.ts'
 import type { PlanDraft } from '../store/sqlite/planning/draft.ts'
 import type { App } from './app.ts'
 import { backfillAndNotify } from './derive.ts'
-import { areLeftOut, type JobFileOptions, leanHeap, type PlanEvents, stageJobs } from './job-files.ts'
+import { heap } from './heap.ts'
+import { areLeftOut, type JobFileOptions, type PlanEvents, stageJobs } from './job-files.ts'
 import type { Turn } from './lock.ts'
 import { type JobDecision, jobDecisions } from './plan-jobs.ts'
 import { wantedOf } from './selection.ts'
@@ -30,21 +29,6 @@ import { type PricedRun, prices, sharedLimits } from './spending.ts'
 export type ListedRun = Awaited<ReturnType<typeof commitRuns>>[number]
 
 const defaultOutageMs = 60_000
-
-/** To clean the heap takes as long as some fifty calls: with fewer than this it is left as it is. */
-const worthCleaning = 1_000
-
-/**
- * Keeps the heap small while runs are collected. V8 does not bound it before it was cleaned for the first time, and lets it grow by
- * 40 MB more until then: so it is cleaned of what planning left.
- */
-function keepHeapLean(calls: number): void {
-  setFlagsFromString(leanHeap)
-  if (calls < worthCleaning) return
-  setFlagsFromString('--expose-gc')
-  runInNewContext('globalThis.gc?.()')
-  setFlagsFromString('--no-expose-gc')
-}
 
 /** How runs are collected. */
 export type CollectRequest = Pick<
@@ -106,7 +90,7 @@ async function collectAndFinish(app: App, listed: readonly ListedRun[], collecti
     else collection.notice(loss)
   }
   const recoverAndCollect = async () => {
-    keepHeapLean(runs.reduce((sum, { plannedMax }) => sum + plannedMax, 0))
+    heap.keepLeanFor(runs.reduce((sum, { plannedMax }) => sum + plannedMax, 0))
     const mark = await store.mark()
     await store.recover(ids, clock.wall())
     const withOpenWork = await store.runsWithOpenWork([...new Set(listed.map(({ run }) => run.job))])

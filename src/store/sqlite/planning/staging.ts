@@ -217,7 +217,7 @@ function createTable(db: Database, table: SQLiteTable): void {
 }
 
 /** In kilobytes; small, because a draft is written and read in order. */
-const cacheSize = 8_000
+const cacheSize = 2_000
 
 /** Opens the database of drafts, with the tables that all of them fill anew. */
 export function attachDrafts(db: Database): void {
