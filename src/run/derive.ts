@@ -87,6 +87,12 @@ const nothingDerived = {
 /** What deriving again came to. */
 export type Renormalised = Readonly<typeof nothingDerived>
 
+/** What deriving again comes to, and the runs that have answers that cannot be read. */
+interface Deriving {
+  readonly total: typeof nothingDerived
+  readonly unreadableRuns: Set<number>
+}
+
 /** Queries that share a commit. */
 const portion = 50
 
@@ -95,15 +101,16 @@ export async function renormalise(
   store: Store,
   which: DeriveFilter,
   onProgress: (done: Renormalised) => void,
-): Promise<Renormalised> {
-  const total = { ...nothingDerived }
+): Promise<Renormalised & { readonly unreadableRuns: readonly number[] }> {
+  const deriving: Deriving = { total: { ...nothingDerived }, unreadableRuns: new Set() }
+  const { total, unreadableRuns } = deriving
   let after = 0
   await store.mendLinks()
   for (;;) {
     const queries = store.queriesToDerive(which, after, portion)
     const last = queries.at(-1)
-    if (last === undefined) return total
-    await Promise.all(queries.map((query) => deriveOne(store, query, which, total)))
+    if (last === undefined) return { ...total, unreadableRuns: [...unreadableRuns].sort((a, b) => a - b) }
+    await Promise.all(queries.map((query) => deriveOne(store, query, which, deriving)))
     after = last.queryId
     onProgress(total)
   }
@@ -115,9 +122,10 @@ async function deriveOne(
   store: Store,
   query: QueryToDerive,
   which: DeriveFilter,
-  total: typeof nothingDerived,
+  deriving: Deriving,
 ): Promise<void> {
-  const reads = readAll(store, query, which, total)
+  const reads = readAll(store, query, which, deriving)
+  const { total } = deriving
   total.queries += 1
   if (reads.length === 0) return
   const derived = await store.rederive(query.queryId, reads, (stored) => scoreQuery(stored))
@@ -130,7 +138,7 @@ function readAll(
   store: Store,
   { queryId, operation, text, params }: QueryToDerive,
   which: DeriveFilter,
-  total: typeof nothingDerived,
+  { total, unreadableRuns }: Deriving,
 ): readonly (ReadAnswer | RejectedAnswer)[] {
   const reads: (ReadAnswer | RejectedAnswer)[] = []
   const asked = { operation, text, params: JSON.parse(params) as Task['params'] }
@@ -140,6 +148,7 @@ function readAll(
     const parsed = sound === null ? null : parseStored({ ...asked, page }, sound, fetchedAt)
     if (parsed === null || ('reason' in parsed && parsed.isOurError === true)) {
       total.unreadable += 1
+      for (const run of store.runsOfAnswer(answerId)) unreadableRuns.add(run)
       continue
     }
     if ('reason' in parsed) {

@@ -74,8 +74,15 @@ describe('renormalise', () => {
 
     expect(code).toBe(0)
     expect(stdout).toContain('4 answers derived again')
-    expect(stderr).toContain('1 answer cannot be read; what was derived from them before stays')
+    expect(stderr).toContain(
+      '1 answer cannot be read; what was derived from them before stays. See: rankline runs 1',
+    )
     expect(shown(place)).toEqual(before)
+
+    place.change("UPDATE raw_answers SET encoding = 'zip'")
+    expect((await place.call(['renormalise'])).stderr).toContain(
+      'stays. They are of the runs 1, 2. See each, as in: rankline runs 2',
+    )
   })
 
   test('gives new targets of a job file their history, without a run', async () => {

@@ -18,6 +18,7 @@ const again = ({ store }: TempStore, which: Partial<DeriveFilter> = {}) =>
 const nothing = {
   ...{ queries: 0, answers: 0, results: 0, malformed: 0 },
   ...{ unreadable: 0, unusable: 0, changed: 0, repaired: 0, failed: 0 },
+  unreadableRuns: [],
 }
 const targets = [aTarget('acme.example'), aTarget('dealorchard.com', { own: false })]
 
@@ -172,7 +173,7 @@ describe('what is left alone', () => {
     const temp = await collected()
     const before = everythingPublic(temp)
     temp.exec(`UPDATE raw_answers SET body = ${body} WHERE answer_id = 1`)
-    expect(await again(temp)).toMatchObject({ answers: 11, unreadable: 1, changed: 0 })
+    expect(await again(temp)).toMatchObject({ answers: 11, unreadable: 1, unreadableRuns: [1], changed: 0 })
     expect(everythingPublic(temp)).toBe(before)
   })
 })

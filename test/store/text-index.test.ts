@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Result } from '../../src/model/result.ts'
+import { inspect } from '../../src/store/sqlite/connection/database.ts'
 import { backUp } from '../../src/store/sqlite/maintenance/backup.ts'
 import { checkDatabase } from '../../src/store/sqlite/maintenance/check.ts'
 import { dropOldResults, shrink, sweep } from '../../src/store/sqlite/maintenance/prune.ts'
 import { openReader, type Store } from '../../src/store/sqlite/open.ts'
-import { buildTextIndex, dropTextIndex } from '../../src/store/sqlite/rankings/text-index.ts'
+import { buildTextIndex, dropTextIndex, textIndex } from '../../src/store/sqlite/rankings/text-index.ts'
 import { aResult } from '../catalog/results.ts'
 import { understood, work } from './answers.ts'
 import { aStore, hour, noon, plan } from './build.ts'
@@ -71,6 +72,28 @@ test('the index says that it lacks what came since, and takes that in alone', as
   expect([indexed, missing]).toEqual([3 + 3 + 2, 0])
   expect(found(store, '"chair"')).toEqual(['b 03-02 organic 1 chair'])
   expect((await build(path)).indexed).toBe(indexed)
+})
+
+test('what it is said to take is not less than it takes: the first time, for a few more, for many', async () => {
+  const { store, path } = await aStore()
+  const many = (word: string, n: number) =>
+    Array.from({ length: n }, (_, index) => `${word} ${index} of ${n}, eiche tisch ${index}`).join(', ')
+  const told = async (titles: Readonly<Record<string, string>>, at: number) => {
+    await ran(store, titles, at)
+    const before = await inspect(path, (db) => textIndex(db).state())
+    const { bytes } = await build(path)
+    return { said: before.missingBytes, took: bytes - before.bytes }
+  }
+  for (const [index, titles] of [
+    { a: 'oak desk' },
+    { a: many('lamp', 40) },
+    { b: many('机と椅子', 60) },
+    { c: many('stool', 300), d: many('https://bench.example', 300) },
+  ].entries()) {
+    const { said, took } = await told(titles, noon + index * day)
+    expect(said).toBeGreaterThanOrEqual(took)
+    expect(said).toBeLessThan(2 * took + 100_000)
+  }
 })
 
 test('what retention drops leaves the index: its numbers are given again, and then mean what is new', async () => {

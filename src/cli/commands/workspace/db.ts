@@ -148,9 +148,6 @@ async function migrate(flags: DbFlags, terminal: Terminal): Promise<number> {
   return 0
 }
 
-/** Bytes of the index for a character of text, about. */
-const indexedSize = 0.9
-
 /** `rankline db index`: the index of words in what is stored, which `rankline find` needs. */
 async function index(flags: DbFlags, terminal: Terminal): Promise<number> {
   const database = databaseFile.path(flags)
@@ -174,7 +171,7 @@ async function index(flags: DbFlags, terminal: Terminal): Promise<number> {
   if (before.missing > 0)
     note(
       terminal,
-      `${count(before.missing, 'text')} to index, which takes about ${size(Math.ceil(before.missingText * indexedSize))} more than the ${size(before.bytes)} of the index now.`,
+      `${count(before.missing, 'text')} to index, which takes about ${size(before.missingBytes)} more than the ${size(before.bytes)} of the index now.`,
     )
   using turn = turns.tryCollector(databaseLock(database))
   const built = await buildTextIndex(database, {
@@ -370,7 +367,7 @@ async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): 
       `${count(answers, 'answer')} of ${count(queries, 'query', 'queries')} derived again`,
   )
   const which = { unless: flags.outdated === true ? normaliserVersion : null, job: named?.name ?? null }
-  const done = await renormalise(store, which, line.show)
+  const { unreadableRuns, ...done } = await renormalise(store, which, line.show)
   if (which.unless === null) await store.invalidateRankCounts(which.job)
   await store.countRanks(Number.POSITIVE_INFINITY)
   line.end()
@@ -379,9 +376,18 @@ async function renormaliseAnswers(flags: RenormaliseFlags, terminal: Terminal): 
   )
   if (done.unreadable > 0)
     terminal.log(
-      `${count(done.unreadable, 'answer')} cannot be read; what was derived from them before stays. See: rankline runs <run>`,
+      `${count(done.unreadable, 'answer')} cannot be read; what was derived from them before stays. ${whereUnreadable(unreadableRuns)}`,
     )
   return 0
+}
+
+const namedRuns = 5
+
+function whereUnreadable(runs: readonly number[]): string {
+  const last = runs.at(-1)
+  if (runs.length === 1) return `See: rankline runs ${last}`
+  const more = runs.length > namedRuns ? ` and ${grouped(runs.length - namedRuns)} before` : ''
+  return `They are of the runs ${runs.slice(-namedRuns).join(', ')}${more}. See each, as in: rankline runs ${last}`
 }
 
 function documentOf({

@@ -169,15 +169,26 @@ export function textIndex(db: Database) {
   const sum = (of: (name: IndexedTable) => number): number =>
     indexedTables.reduce((total, name) => total + of(name), 0)
   const numberIn = (statement: string): number => Number(db.prepare(statement).pluck().get())
-  /** How many rows of a table are not indexed, or how long their texts are. */
+  /** How many rows of a table are not indexed, or how many bytes their texts have. */
   const unindexed = (name: IndexedTable, what: 'rows' | 'text'): number => {
     const { table, columns, which } = indexes[name]
     const after = exists() ? numberIn(`SELECT ${lastIndexed(name)}`) : 0
-    const length = columns.map((column) => `coalesce(length(${column}), 0)`).join(' + ')
+    const length = columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')
     const asked = what === 'rows' ? 'count(*)' : `coalesce(sum(${length}), 0)`
     return Number(
       db.prepare(raw`SELECT ${asked} FROM ${table} WHERE id > @after AND ${which}`).pluck().get({ after }),
     )
+  }
+  /** Bytes that indexing the rest takes: of each of its tables whole pages, and no fewer than will be. */
+  const missingBytes = (): number => {
+    const pageSize = db.pragma('page_size', { simple: true }) as number
+    const pages = sum((name) => {
+      const empty = exists() ? 0 : ofIndex.length
+      const rows = unindexed(name, 'rows')
+      if (rows === 0) return empty
+      return empty + splitPages + Math.ceil((unindexed(name, 'text') + rows * rowBytes) / pageSize)
+    })
+    return pages * pageSize
   }
   return {
     exists,
@@ -191,8 +202,7 @@ export function textIndex(db: Database) {
       /** Results, links and AI answers that are in it, and those that came since. */
       indexed: exists() ? sum((name) => numberIn(`SELECT count(*) FROM ${indexOf(name)}_docsize`)) : 0,
       missing: sum((name) => unindexed(name, 'rows')),
-      /** Characters of what is missing. */
-      missingText: sum((name) => unindexed(name, 'text')),
+      missingBytes: missingBytes(),
     }),
     /** Writes it anew, without the words of what has left it. Takes long, and holds other writers up. */
     merge: (): void => {
@@ -221,8 +231,12 @@ export function textIndex(db: Database) {
   }
 }
 
-/** The tables in which FTS5 keeps an index. */
+/** The tables in which FTS5 keeps an index. An empty one has a page. */
 const ofIndex = ['data', 'idx', 'docsize', 'config']
+/** Pages that the first rows of a table add: a page that is full becomes two below a third one. */
+const splitPages = 2
+/** What a row takes beside its words, which take about as many bytes as they have, or fewer: its length, its number in lists. */
+const rowBytes = 16
 
 function bytesOf(db: Database, name: IndexedTable): number {
   const size = db

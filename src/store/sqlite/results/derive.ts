@@ -216,6 +216,14 @@ export function historyStore(db: Database, writer: GroupCommit, memory: StoreCac
         .orderBy(queries.id)
         .limit(limit)
         .all(),
+    /** Runs whose tasks have this answer. */
+    runsOfAnswer: (answerId: number): readonly number[] =>
+      orm
+        .selectDistinct({ runId: tasks.runId })
+        .from(tasks)
+        .where(eq(tasks.answerId, answerId))
+        .all()
+        .map(({ runId }) => runId),
     /** Stored bodies of the answers to a query, in the order of the runs. */
     *bodiesOf(
       query: number,
