@@ -82,6 +82,7 @@ function readColumns(head: TableHead, reading: HeaderReading) {
   if (labels.length > 0) reading.notice(keptLabels(labels, known, reading), false)
   const decimal: DecimalMark = head.separator === ';' ? ',' : '.'
   return {
+    names,
     width: names.length,
     /** How many nameless columns stand behind them, as spreadsheets leave them. */
     nameless: written.length - names.length,
@@ -359,6 +360,10 @@ function rowReader(
       complain(wrongWidth(cells, columns))
       return null
     }
+    if (repeatsHeader(cells, columns)) {
+      complain({ message: 'the row repeats the header', fix: 'remove it' })
+      return null
+    }
     for (const cell of cells) {
       const dirty = dirtyCell(cell)
       if (dirty !== null) complain(dirty)
@@ -428,6 +433,12 @@ function wrongWidth(cells: readonly string[], { width, nameless }: ColumnMeaning
     message,
     fix: length > width ? 'put quotes around a cell that contains the separator' : 'add the missing cells',
   }
+}
+
+/** As in two tables put together. A single word may be a query: a table of one column is not asked. */
+function repeatsHeader(cells: readonly string[], { names, own: { query = 0 } }: ColumnMeanings): boolean {
+  const isName = (index: number): boolean => cells[index]?.trim() === names[index]
+  return names.length > 1 && isName(query) && cells.every((_, index) => isName(index))
 }
 
 function dirtyCell(cell: string): InvalidValue | null {

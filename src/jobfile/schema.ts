@@ -448,8 +448,8 @@ const defaultsSchema = mapSchema(sharedParts)
 
 /** Values of one query that are a single text, in a YAML entry and in a cell of a CSV. */
 export const querySettings = {
-  depth: { value: settings.positive, help: 'Look at this many results for this query' },
-  pages: { value: settings.positive, help: 'Look at this many pages for this query' },
+  depth: { value: settings.depth, help: 'Look at this many results for this query' },
+  pages: { value: settings.pages, help: 'Look at this many pages for this query' },
   priority: {
     value: { read: wholeNumber(Number.MIN_SAFE_INTEGER), json: { type: 'integer' } },
     default: '0',

@@ -130,6 +130,13 @@ export const timeSpan = { read: values.timeSpan, json: { type: 'string', pattern
 export const text = { read: values.plainText, json: anyScalar }
 export const queryText = { read: values.queryText, json: anyScalar }
 export const positive = { read: values.wholeNumber(1), json: { type: 'integer', minimum: 1 } }
+const upTo = (most: number) => ({
+  read: values.wholeNumber(1, most),
+  json: { type: 'integer', minimum: 1, maximum: most },
+})
+/** More than an engine shows for any query is a slip, not a wish. */
+export const depth = upTo(10_000)
+export const pages = upTo(1_000)
 export const natural = { read: values.wholeNumber(0), json: { type: 'integer', minimum: 0 } }
 export const yesNo = { read: values.yesNo, json: { type: 'boolean' } }
 export function oneOf<const T extends string>(list: readonly T[]) {
@@ -166,12 +173,12 @@ export const jobSettings = {
     },
   },
   depth: {
-    value: positive,
+    value: depth,
     help: 'Look at this many results; one page if not given',
     option: { depth: textOption('Results to look at, per query') },
   },
   pages: {
-    value: positive,
+    value: pages,
     help: 'Look at this many pages, in place of depth',
     option: { pages: textOption('Pages to look at, per query') },
   },

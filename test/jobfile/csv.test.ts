@@ -262,9 +262,9 @@ test('every mistake of every row is told', async () => {
     'alpha.search, alpha.light, alpha.autocomplete, alpha.ai, alpha.news, alpha.videos, alpha.images, beta.search, gamma.search, gamma.images'
   expect(problems).toEqual([
     'k.csv:3: query is empty; write the text to search for',
-    "k.csv:3: depth cannot be '0'; write a whole number from 1 up",
+    "k.csv:3: depth cannot be '0'; write a whole number from 1 to 10000",
     "k.csv:4: operation cannot be 'alpha.serch'; write 'alpha.search'",
-    "k.csv:4: depth cannot be 'x'; write a whole number from 1 up",
+    "k.csv:4: depth cannot be 'x'; write a whole number from 1 to 10000",
     `k.csv:5: operation cannot be 'usage', a free lookup with its own command; write one of ${names}`,
     "k.csv:6: alpha.search has no parameter 'safe'; write one of tbs, location, uule, gl, hl, num",
     "k.csv:6: gl cannot be 'usa'; write a two-letter country code such as us",

@@ -94,8 +94,8 @@ queries:
     "job.yaml:4:24: alpha.search and alpha.images have no parameter 'lat'; write one of tbs, location, uule, gl, hl, num, alpha_domains",
     'job.yaml:4:42: tbs cannot be a map; write a list of values',
     "job.yaml:5:1: unknown key 'depht'; write 'depth'",
-    "job.yaml:6:8: depth cannot be '3.5'; write a whole number from 1 up",
-    "job.yaml:7:8: pages cannot be '0'; write a whole number from 1 up",
+    "job.yaml:6:8: depth cannot be '3.5'; write a whole number from 1 to 10000",
+    "job.yaml:7:8: pages cannot be '0'; write a whole number from 1 to 1000",
     "job.yaml:8:9: paging cannot be 'until-foud'; write 'until-found'",
     "job.yaml:9:8: until cannot be 'both'; write one of own, all",
     "job.yaml:10:8: async cannot be 'yes'; write one of auto, always, never",
@@ -421,7 +421,7 @@ queries: [x, { query: y, depth: 7 }]
   })
 
   testTable<[JobOptions, string]>([
-    [{ depth: 'x' }, "--depth: depth cannot be 'x'; write a whole number from 1 up"],
+    [{ depth: 'x' }, "--depth: depth cannot be 'x'; write a whole number from 1 to 10000"],
     [{ depth: '1', pages: '1' }, '--pages: depth and pages cannot both be set; keep one of them'],
     [{ param: ['gl'] }, "-p: cannot be 'gl'; write key=value such as gl=us"],
     [{ param: ['gl=us', 'gl=de'] }, "-p: 'gl' is given twice; give it once"],
@@ -457,7 +457,7 @@ queries: [x, { query: y, depth: 7 }]
 
   test('that are wrong do not hide the mistakes of the file', async () => {
     expect(await csvProblems('query,gl\na,usa\n', { depth: '0' })).toEqual([
-      "--depth: depth cannot be '0'; write a whole number from 1 up",
+      "--depth: depth cannot be '0'; write a whole number from 1 to 10000",
       "k.csv:2: gl cannot be 'usa'; write a two-letter country code such as us",
     ])
   })

@@ -233,7 +233,7 @@ describe('a job in the folder', () => {
     const folder = await folderOf({ 'job.yaml': 'queries: [a]', 'rankline.yaml': 'defaults: { depth: x }' })
     expect(await readIn(folder, 'job.yaml')).toMatchObject({
       opened: false,
-      problems: ["rankline.yaml:1:20: depth cannot be 'x'; write a whole number from 1 up"],
+      problems: ["rankline.yaml:1:20: depth cannot be 'x'; write a whole number from 1 to 10000"],
     })
     expect((await readIn(folder, 'rankline.yaml')).problems).toEqual([
       'rankline.yaml: this file holds what the jobs of its folder share, and no job; name a job file beside it',
