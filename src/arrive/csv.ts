@@ -186,20 +186,14 @@ export function separatorOf(head: string): number {
   return times.reduce((best, one) => (one.times > best.times ? one : best)).sign.charCodeAt(0)
 }
 
-/** A number of the digits between two places; -1 where anything else stands there. A fraction of zeros is none. */
+/** A number of the digits between two places; -1 where anything else stands there. */
 export function digitsIn(bytes: Uint8Array, start: number, end: number): number {
   if (start === end) return -1
   let value = 0
   for (let at = start; at < end; at++) {
     const digit = (bytes[at] as number) - 48
-    if (digit < 0 || digit > 9) return at > start && isZeroFraction(bytes, at, end) ? value : -1
+    if (digit < 0 || digit > 9) return -1
     value = value * 10 + digit
   }
   return value
-}
-
-function isZeroFraction(bytes: Uint8Array, start: number, end: number): boolean {
-  if (bytes[start] !== 46) return false
-  for (let at = start + 1; at < end; at++) if (bytes[at] !== 48) return false
-  return end > start + 1
 }

@@ -1,7 +1,8 @@
 import { UsageError } from '../model/errors.ts'
 import { textInLowerCase } from '../model/text.ts'
-import { quoted, readVolume } from '../model/values.ts'
+import { type DecimalMark, quoted, readVolume } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
+import { decimalMarkOf } from './cells.ts'
 import { readDay } from './clicks/rows.ts'
 import { countryNamed } from './countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
@@ -85,7 +86,9 @@ export async function readVolumes(
   const read: { readonly row: VolumeRow; readonly line: number }[] = []
   let empty = 0
   let hasMonths = false
-  await readCsv(file, separatorOf(head), (record) => {
+  const separator = separatorOf(head)
+  const mark = decimalMarkOf(separator)
+  await readCsv(file, separator, (record) => {
     if (record.line <= headerRow.line) return
     const cell = (place: number): string =>
       place === -1 || place >= record.cells ? '' : cellText(record, place).trim()
@@ -105,7 +108,7 @@ export async function readVolumes(
         query,
         country,
         source,
-        ...volumeOf(text, `${path}:${record.line}`),
+        ...volumeOf(text, mark, `${path}:${record.line}`),
         day: own === -1 ? day : own,
         file: file.base,
         addedAt: options.now,
@@ -183,14 +186,18 @@ function asRange(row: VolumeRow, step: number): VolumeRow {
 }
 
 /** A number of searches, or a range as Keyword Planner writes it: `10 – 100`, `1K – 10K`. */
-function volumeOf(text: string, where: string): Pick<VolumeRow, 'volume' | 'least' | 'most'> {
+function volumeOf(
+  text: string,
+  mark: DecimalMark,
+  where: string,
+): Pick<VolumeRow, 'volume' | 'least' | 'most'> {
   const ends = text.match(/^(\S+)\s*[-–—]\s*(\S+)$/)
   if (ends !== null) {
-    const [least, most] = [ends[1], ends[2]].map((end) => readVolume(end as string, '.'))
+    const [least, most] = [ends[1], ends[2]].map((end) => readVolume(end as string, mark))
     if (least !== undefined && most !== undefined && 'value' in least && 'value' in most)
       return { volume: null, least: least.value, most: most.value }
   }
-  const read = readVolume(text, '.')
+  const read = readVolume(text, mark)
   if ('value' in read) return { volume: read.value, least: null, most: null }
   throw new UsageError(`${where}: the volume ${read.message}; ${read.fix}. Nothing was stored`)
 }

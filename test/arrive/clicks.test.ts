@@ -244,6 +244,80 @@ describe('rows of the API', () => {
   })
 })
 
+describe('whole numbers', () => {
+  const stored = async (text: string) => {
+    const path = join(folder, 'rows.csv')
+    await writeFile(path, text)
+    await add(path, { property: 'sc-domain:acme.com' })
+    return queryOf('desk', 'acme.com')?.map(({ clicks, impressions }) => [clicks, impressions])
+  }
+  const [comma, semicolon] = [',', ';'].map((sign) =>
+    ['date', 'query', 'clicks', 'impressions', 'position'].join(sign),
+  )
+  const inQuotes = (cell: string): string => `"${cell}"`
+
+  test.each([
+    ['1,234', '12,345', ',', 1_234, 12_345],
+    ['1 234', '1,234,567', ',', 1_234, 1_234_567],
+    ['12.0', '100.00', ',', 12, 100],
+    ['1.234', '12.345', ';', 1_234, 12_345],
+    ["1'234", '1.234.567', ';', 1_234, 1_234_567],
+  ])('%s of %s between %s', async (clicks, impressions, sign, wantedClicks, wantedImpressions) => {
+    const cells = ['2026-10-01', 'desk', clicks, impressions, '4'].map(inQuotes)
+    const text = `${sign === ';' ? semicolon : comma}\n${cells.join(sign)}\n`
+    expect(await stored(text)).toEqual([[wantedClicks, wantedImpressions]])
+  })
+
+  test.each([
+    ['1.5', '10', "rows.csv:2: '1.5' is no clicks; write a whole number"],
+    ['1', '10.25', "rows.csv:2: '10.25' is no impressions"],
+    ['1.5K', '2000', "rows.csv:2: '1.5K' is no clicks"],
+    ['1.000', '2000', "rows.csv:2: '1.000' is no clicks"],
+    ['1,23', '2000', "rows.csv:2: '1,23' is no clicks"],
+    ['11', '10', 'rows.csv:2: the row has more clicks (11) than impressions (10)'],
+  ])('%s clicks of %s impressions are refused', async (clicks, impressions, sentence) => {
+    const cells = ['2026-10-01', 'desk', clicks, impressions, '4'].map(inQuotes)
+    await expect(stored(`${comma}\n${cells.join(',')}\n`)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(sentence),
+    })
+    expect(await store.clickAdditions()).toEqual([])
+  })
+
+  test.each([
+    ['1.5', '10', "file.json:1: '1.5' is no clicks"],
+    ['"1,000"', '1', 'file.json:1: the row has more clicks (1,000) than impressions (1)'],
+  ])('of JSON: %s clicks of %s impressions', async (clicks, impressions, sentence) => {
+    const path = join(folder, 'file.json')
+    const row = `{"date":"2026-10-01","query":"desk","clicks":${clicks},"impressions":${impressions},"position":2}`
+    await writeFile(path, `[${row}]`)
+    await expect(add(path, { property: 'sc-domain:acme.com' })).rejects.toThrow(sentence)
+  })
+
+  test.each([
+    ['--', '10', '1%', '4', "Queries.csv:2: '--' is no clicks"],
+    ['1.5K', '20K', '1%', '4', "Queries.csv:2: '1.5K' is no clicks"],
+    ['1', '10', '--', '4', "Queries.csv:2: '--' is no rate"],
+    ['1', '10', '1%', '--', "Queries.csv:2: '--' is no position"],
+    ['11', '10', '1%', '4', 'Queries.csv:2: the row has more clicks (11) than impressions (10)'],
+  ])(
+    'of a UI export: %s, %s, %s, %s name the cell',
+    async (clicks, impressions, rate, position, sentence) => {
+      const rows = [
+        ['desk', clicks, impressions, rate, position],
+        ...['oak desk', 'lamp'].map((one) => [one, '1', '10', '10%', '3']),
+      ]
+      const head = 'Top queries,Clicks,Impressions,CTR,Position\n'
+      await writeFile(join(folder, 'Queries.csv'), head + rows.map((row) => `${row.join()}\n`).join(''))
+      await writeFile(
+        join(folder, 'Chart.csv'),
+        'Date,Clicks,Impressions,CTR,Position\n2026-10-01,5,50,10%,3\n',
+      )
+      await expect(add(folder, { property: 'sc-domain:acme.com' })).rejects.toThrow(sentence)
+    },
+  )
+})
+
 describe('a bulk export', () => {
   test('is summed, because its rows are not unique; other searches are left out, and queries without a name counted apart', async () => {
     const { id, rows, otherSearches } = await add(join(samples, 'bulk-site.jsonl'))

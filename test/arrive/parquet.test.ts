@@ -255,7 +255,7 @@ describe('a file that cannot be read ends in one sentence, and nothing is stored
     ['-1', { clicks: 'CASE WHEN i = 70 THEN -1 ELSE 1 END' }, "row 71: '-1' is no clicks"],
     [
       'a number that is missing',
-      { impressions: 'CASE WHEN i = 70 THEN NULL ELSE 1 END' },
+      { impressions: 'CASE WHEN i = 70 THEN NULL ELSE 9 END' },
       'row 71: the row has no impressions',
     ],
     [

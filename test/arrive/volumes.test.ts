@@ -92,6 +92,15 @@ test('any CSV by the names of its columns; the day is that of today where nothin
   ])
 })
 
+test('between semicolons a point parts thousands', async () => {
+  expect(shown(await read('keyword;volume\nstuhl;1.234\n', { country: 'de' }))).toEqual([
+    'stuhl de 1234 2026-11-26',
+  ])
+  await expect(read('keyword,volume\nchair,1.234\n', { country: 'us' })).rejects.toThrow(
+    'can mean 1,234 or 1.234',
+  )
+})
+
 test.each([
   ['no columns', 'a,b\n1,2\n', {}, 'has no columns of a keyword and its volume'],
   ['no country', 'keyword,volume\ndesk,1\n', {}, 'does not say of which country'],

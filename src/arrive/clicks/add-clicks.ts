@@ -5,6 +5,7 @@ import { count, grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
+import { decimalMarkOf, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import {
   type CsvRecord,
@@ -381,8 +382,11 @@ async function readCsvRows(
   draft: ClickDraft,
   take: (reader: RowReader) => void,
 ): Promise<void> {
+  const mark = decimalMarkOf(separator)
   let record = null as CsvRecord | null
   const at = (): CsvRecord => record as CsvRecord
+  const digitsAt = (place: number): number =>
+    digitsIn(at().bytes, at().starts[place] as number, at().ends[place] as number)
   const reader: RowReader = {
     text: (place, kind) => {
       const one = at()
@@ -391,9 +395,12 @@ async function readCsvRows(
     },
     word: (place) => at().bytes.toString('utf8', at().starts[place], at().ends[place]),
     number: (place) => {
-      const one = at()
-      const whole = digitsIn(one.bytes, one.starts[place] as number, one.ends[place] as number)
-      return whole >= 0 ? whole : decimal(cellText(one, place))
+      const digits = digitsAt(place)
+      return digits >= 0 ? digits : decimal(cellText(at(), place))
+    },
+    whole: (place) => {
+      const digits = digitsAt(place)
+      return digits >= 0 ? digits : wholeOf(cellText(at(), place), mark)
     },
     where: () => `${file.name}:${at().line}`,
   }
@@ -531,6 +538,10 @@ function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[]
     const value = cell(place)
     return value === null || value === undefined ? '' : String(value)
   }
+  const numberAt = (place: number): number | null => {
+    const value = cell(place)
+    return typeof value === 'number' ? value : null
+  }
   return {
     set: (next: JsonRow, at: number): void => {
       row = next
@@ -538,10 +549,8 @@ function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[]
     },
     text: (place: number, kind: 'query' | 'page') => draft.textOf(word(place), kind),
     word,
-    number: (place: number) => {
-      const value = cell(place)
-      return typeof value === 'number' && value >= 0 ? value : decimal(word(place))
-    },
+    number: (place: number) => numberAt(place) ?? decimal(word(place)),
+    whole: (place: number) => numberAt(place) ?? wholeOf(word(place), '.'),
     where: () => `${file.name}:${line}`,
   }
 }

@@ -3,6 +3,7 @@ import * as zlib from 'node:zlib'
 import type { ColumnChunk, PageHeader, SchemaElement } from 'hyparquet'
 import { RanklineError, UsageError } from '../../model/errors.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
+import { wholeOf } from '../cells.ts'
 import type { InputFile } from '../input-files.ts'
 import { type ClickField, type ClickLayout, decimal, layoutOf, originOf, type RowReader } from './rows.ts'
 
@@ -159,19 +160,21 @@ function coderOf(field: CodedField, draft: ClickDraft): Coder {
       wordOf: String,
       forget: () => {},
     }
-  return numeric.has(field) ? numberCoder() : wordCoder(field === 'origin' ? originOf : (word) => word)
+  if (field === 'position') return numberCoder(decimal)
+  if (wholes.has(field)) return numberCoder((word) => wholeOf(word, '.'))
+  return wordCoder(field === 'origin' ? originOf : (word) => word)
 }
 
-const numeric = new Set<CodedField>(['clicks', 'impressions', 'position', 'positionSum'])
+const wholes = new Set<CodedField>(['clicks', 'impressions', 'positionSum'])
 
 /** Numbers from 0 on as they are; of anything else the first one is kept for the message. */
-function numberCoder(): Coder {
+function numberCoder(numberIn: (word: string) => number): Coder {
   let strange: { readonly word: string } | null = null
   const known = (value: number, word: string): number => {
     if (value === -1) strange ??= { word }
     return value
   }
-  const ofWord = (word: string): number => known(decimal(word), word)
+  const ofWord = (word: string): number => known(numberIn(word), word)
   return {
     nothing: -1,
     ofBytes: (bytes, start, end) => ofWord(bytes.toString('utf8', start, end)),
@@ -505,13 +508,15 @@ function rowReader(
   }
   let row = 0
   let number = 0
+  const numberAt = (place: number): number => (others[place] as ColumnReader).numberAt(row)
   const reader: RowReader = {
     text: (place) => (texts[place] as ColumnReader).numberAt(row),
     word: (place) => {
       const column = others[place]
       return column === undefined ? '' : column.coder.wordOf(column.numberAt(row))
     },
-    number: (place) => (others[place] as ColumnReader).numberAt(row),
+    number: numberAt,
+    whole: numberAt,
     where: () => `${file.name}: row ${number}`,
   }
   return {

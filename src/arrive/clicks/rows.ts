@@ -1,9 +1,10 @@
 import { UsageError } from '../../model/errors.ts'
 import { siteOf } from '../../model/public-suffix.ts'
-import { memoized } from '../../model/text.ts'
+import { grouped, memoized } from '../../model/text.ts'
 import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
 import { type ClickDraft, countryCode, emptyRow } from '../../store/sqlite/clicks/draft.ts'
+import { wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import type { TextRow } from '../csv.ts'
 
@@ -81,47 +82,63 @@ export interface UiTable {
 const isDayText = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text)
 const isRate = (text: string): boolean => /^\d{1,3}(?:[.,]\d+)?[\s\u00a0\u202f]?%$/.test(text)
 
-/** A whole number with or without signs between its thousands; null where it is none. */
-function wholeOf(text: string): number | null {
-  const plain = text.replace(/[\s\u00a0\u202f'’]/g, '')
-  if (/^\d+$/.test(plain)) return Number(plain)
-  return /^\d{1,3}(?:[.,]\d{3})+$/.test(plain) ? Number(plain.replace(/[.,]/g, '')) : null
-}
-
-function decimalOf(text: string): number | null {
-  return /^\d+(?:[.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : null
-}
-
 /**
- * Reads a table of five columns: what it is about, clicks, impressions, rate in percent, position. Null where the first row has another
- * shape; the message of a later row that has one.
+ * Reads a table of five columns: what it is about, clicks, impressions, rate in percent, position. Null where most rows have another
+ * shape; else the message of the first one that has.
  */
 function uiTable(
   rows: readonly TextRow[],
 ): UiTable | null | { readonly line: number; readonly mistake: string } {
+  const shaped = rows.filter(({ cells }) => cells.length === 5 && isRate((cells[3] ?? '').trim()))
+  if (shaped.length * 2 <= rows.length) return null
+  const mark = shaped.some(({ cells }) => cells.slice(3).some((cell) => cell.includes(','))) ? ',' : '.'
   const read: UiTable['rows'][number][] = []
   for (const { cells, line } of rows) {
     const [label = '', clicks = '', impressions = '', rate = '', position = ''] = cells.map((cell) =>
       cell.trim(),
     )
-    const numbers = [wholeOf(clicks), wholeOf(impressions), decimalOf(position)] as const
-    if (cells.length !== 5 || !isRate(rate) || numbers.includes(null)) {
-      if (read.length === 0) return null
+    if (cells.length !== 5)
       return {
         line,
-        mistake: 'the row has another form than those above it: the file may be cut. Export it again',
+        mistake: 'the row has another form than the others: the file may be cut. Export it again',
       }
+    const row = {
+      label,
+      clicks: wholeOf(clicks, mark),
+      impressions: wholeOf(impressions, mark),
+      position: decimal(position),
+      line,
     }
-    const [clickCount, seen, average] = numbers as readonly [number, number, number]
-    read.push({ label, clicks: clickCount, impressions: seen, position: average, line })
+    const [wrong] = [
+      ...(row.clicks === -1 ? [noNumber(clicks, 'clicks')] : []),
+      ...(row.impressions === -1 ? [noNumber(impressions, 'impressions')] : []),
+      ...(isRate(rate) ? [] : [`'${rate}' is no rate in percent. Export the table again`]),
+      ...(row.position === -1 ? [`'${position}' is no position. Export the table again`] : []),
+      ...(row.clicks > row.impressions ? [moreClicks(row)] : []),
+    ]
+    if (wrong !== undefined) return { line, mistake: wrong }
+    read.push(row)
   }
-  if (read.length === 0) return null
   const about = read.every(({ label }) => isDayText(label))
     ? 'date'
     : read.every(({ label }) => /^https?:\/\//.test(label))
       ? 'page'
       : 'other'
   return { about, rows: read }
+}
+
+function noNumber(cell: string, column: string): string {
+  return `${cell === '' ? `the row has no ${column}` : `'${cell.slice(0, 40)}' is no ${column}`}; write a whole number such as 1234`
+}
+
+function moreClicks({
+  clicks,
+  impressions,
+}: {
+  readonly clicks: number
+  readonly impressions: number
+}): string {
+  return `the row has more clicks (${grouped(clicks)}) than impressions (${grouped(impressions)}). Its columns may be mixed up`
 }
 
 /** The filters of a UI export, one a row: what is filtered, and by which value. Null where a table of two columns is another one. */
@@ -197,8 +214,10 @@ export interface RowReader {
   readonly text: (place: number, kind: 'query' | 'page') => number
   /** A short text that many rows share. */
   readonly word: (place: number) => string
-  /** A number from 0 on; -1 for anything else. */
+  /** A number from 0 on, which may have a fraction; -1 for anything else. */
   readonly number: (place: number) => number
+  /** A whole number from 0 on, with or without signs between its thousands. */
+  readonly whole: (place: number) => number
   /** Where the row stands: `file.csv:12`. */
   readonly where: () => string
 }
@@ -278,13 +297,17 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
       `${reader.where()}: ${found === '' ? `the row has no ${name}` : `'${found}' is no ${name}`}; ${instead}. Nothing was stored`,
     )
   }
-  const numberOf = (
-    reader: RowReader,
-    field: 'clicks' | 'impressions' | 'position' | 'positionSum',
-  ): number => {
-    const number = reader.number(layout[field])
+  const wholeNumber = (reader: RowReader, field: 'clicks' | 'impressions' | 'positionSum'): number => {
+    const number = reader.whole(layout[field])
+    const isWhole = field === 'positionSum' || Number.isInteger(number)
+    if (!(isWhole && number >= 0 && number < mostOfAll))
+      wrong(reader, field, 'write a whole number such as 1234, or export the file again')
+    return number
+  }
+  const average = (reader: RowReader): number => {
+    const number = reader.number(layout.position)
     if (!(number >= 0 && number < mostOfAll))
-      wrong(reader, field, 'the file may be cut, or its columns mixed up')
+      wrong(reader, 'position', 'the file may be cut, or its columns mixed up')
     return number
   }
 
@@ -301,12 +324,14 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
         wrong(reader, has('property') ? 'property' : 'page', 'write an address with its site')
       row.day = layout.date === -1 ? (period?.from ?? 0) : dayOf(reader.word(layout.date))
       if (row.day === -1) wrong(reader, 'date', 'write days such as 2026-08-01')
-      row.clicks = numberOf(reader, 'clicks')
-      row.impressions = numberOf(reader, 'impressions')
+      row.clicks = wholeNumber(reader, 'clicks')
+      row.impressions = wholeNumber(reader, 'impressions')
+      if (row.clicks > row.impressions)
+        throw new UsageError(`${reader.where()}: ${moreClicks(row)}; nothing was stored`)
       row.positionSum =
         layout.positionSum === -1
-          ? Math.max(0, numberOf(reader, 'position') - 1) * row.impressions
-          : numberOf(reader, 'positionSum')
+          ? Math.max(0, average(reader) - 1) * row.impressions
+          : wholeNumber(reader, 'positionSum')
       row.country = layout.country === -1 ? 0 : codeOf(reader.word(layout.country))
       row.page = layout.page === -1 ? 0 : reader.text(layout.page, 'page')
       const isAnonymous = layout.anonymous !== -1 && isTrue(reader.word(layout.anonymous))
