@@ -6,7 +6,7 @@ import { RanklineError, UsageError } from '../../../model/errors.ts'
 import type { JobSettings } from '../../../model/job.ts'
 import type { Cell } from '../../../model/result.ts'
 import { endOf, exitCodes } from '../../../model/run.ts'
-import { type Audience, comparison, type Language, period } from '../../../model/settings.ts'
+import type { Audience, Language } from '../../../model/settings.ts'
 import { count, firstNames } from '../../../model/text.ts'
 import { latestKnown, systemClock } from '../../../model/time.ts'
 import { writeFileAtomically } from '../../../output/file.ts'
@@ -38,7 +38,7 @@ import { searchJob } from '../../../run/job-files.ts'
 import { openCopy, openReader, type Store } from '../../../store/sqlite/open.ts'
 import { findJob, formatArguments, syncFirst } from '../../arguments.ts'
 import { outFile } from '../../output.ts'
-import { audienceOf, metricOptions, type ReportOptions, toleranceOf } from './report.ts'
+import { type ReportOptions, reportChoices } from './report.ts'
 import { problemText } from './status.ts'
 
 const formats = ['table', 'csv', 'json', 'jsonl', 'html'] as const
@@ -54,13 +54,7 @@ export async function portfolio(
   refuseMeaningless(flags, format)
   outFile.rejectInput(out, [...(named ?? []), flags.ctr])
   const request = {
-    period: {
-      period: formatArguments.valueFlag('--period', flags.period, period),
-      compare: formatArguments.valueFlag('--compare', flags.compare, comparison),
-    },
-    tolerance: toleranceOf(flags, {}),
-    measure: metricOptions(flags),
-    audience: audienceOf(flags),
+    ...reportChoices(flags, {}),
     layout: { width: outFile.columns, color: false, ascii: false, rows: false },
     format: {},
     browsers: browserPlaces(),

@@ -93,15 +93,9 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   if (format.document === true && process.versions.v8.startsWith('11.'))
     for (const flag of briefWork) setFlagsFromString(flag)
   const csv = formatArguments.csvStyle(flags)
-  const audience = audienceOf(flags)
+  const { audience, measure: options, period: requestedPeriod, tolerance } = reportChoices(flags, format)
   const order = rowOrder(flags)
-  const options = metricOptions(flags)
   const days = serpDays(flags)
-  const requestedPeriod = {
-    period: formatArguments.valueFlag('--period', flags.period, period),
-    compare: formatArguments.valueFlag('--compare', flags.compare, comparison),
-  }
-  const tolerance = toleranceOf(flags, format)
   const paper = paperOf(flags)
   const date = day('--date', flags.date)
   const database = databaseFile.path(flags)
@@ -248,15 +242,28 @@ function refuseMeaningless(flags: ReportOptions, format: ReportFormat, named: st
   if (found !== undefined) throw new UsageError(`${found[0]} has no meaning for ${named}, ${found[2]}`)
 }
 
+/** What options say of a report of one job and of several: for whom it is, how it is measured, and of which days. */
+export function reportChoices(flags: ReportOptions, format: Pick<ReportFormat, 'dayBefore'>) {
+  return {
+    audience: audienceOf(flags),
+    measure: metricOptions(flags),
+    period: {
+      period: formatArguments.valueFlag('--period', flags.period, period),
+      compare: formatArguments.valueFlag('--compare', flags.compare, comparison),
+    },
+    tolerance: toleranceOf(flags, format),
+  }
+}
+
 /** Who is to read the report. */
-export function audienceOf({ for: reader = 'team' }: ReportOptions): Audience {
+function audienceOf({ for: reader = 'team' }: ReportOptions): Audience {
   const audience = audiences.find((one) => one === reader)
   if (audience !== undefined) return audience
   throw new UsageError(`--for cannot be '${reader}'; write client or team`)
 }
 
 /** Days that an observation may lie from the compared day. Throws where no day is named that is compared with. */
-export function toleranceOf(
+function toleranceOf(
   { period, compare, tolerance }: ReportOptions,
   { dayBefore }: Pick<ReportFormat, 'dayBefore'>,
 ): number | undefined {
