@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { dayLabels, timeAxis } from '../../src/page/client/chart/frame.ts'
 import {
-  dayLabels,
+  endGutter,
   eventsWithin,
   eventTexts,
   markersAt,
-  timeAxis,
-} from '../../src/page/client/chart/frame.ts'
-import { endGutter, spread } from '../../src/page/client/chart/line-chart.ts'
+  spread,
+} from '../../src/page/client/chart/line-chart.ts'
 import { march } from '../report/metrics/history.ts'
 import { testTable } from '../support/test-table.ts'
 

@@ -5,16 +5,17 @@ import type { RankHistory } from '../../report/history/rank-history.ts'
 import type { HeadlineName, ShownMetric } from '../../report/metrics/index.ts'
 import { top } from '../../report/metrics/positions.ts'
 import { notesAbout } from '../../report/presentation/presentation.ts'
+import type { Scale } from './chart/frame.ts'
 import {
-  eventMarks,
+  type ChartLine,
+  comparedHeight,
   eventsWithin,
-  eventTexts,
+  lineChart,
   markerRow,
-  nameHeight,
   notesList,
-  type Scale,
-} from './chart/frame.ts'
-import { type ChartLine, lineChart, scaleFromZero, scaleOfRanks } from './chart/line-chart.ts'
+  scaleFromZero,
+  scaleOfRanks,
+} from './chart/line-chart.ts'
 import { empty, html, isNarrow } from './dom.ts'
 import { metricText, metricTooltip, say, withTooltip } from './text.ts'
 import { dailyOf, type View } from './view.ts'
@@ -174,9 +175,10 @@ export function mainChart(
       label: say.charts.ofEachTarget(label),
       days: axis,
       lines,
+      events,
       scale,
       height: isNarrow() ? 170 : 260,
-      top: nameHeight + (events.notes.length === 0 ? 4 : markerRow),
+      top: comparedHeight + (events.notes.length === 0 ? 4 : markerRow),
       gutter: 48,
       format: (value) => shown.axisText(value, second - first),
       exact: (value, line, day) => {
@@ -187,9 +189,6 @@ export function mainChart(
         const { checked = 0, asked = 0 } = dayOf(line, day) ?? {}
         return checked === 0 ? say.charts.notChecked : say.charts.leftOut(checked, asked)
       },
-      marks: (plot) => eventMarks(events, plot),
-      about: (day) => eventTexts(axis, day, events),
-      marked: events.compared,
     })
     body.replaceChildren(chart)
     const incomplete = own.filter(({ isPartial }) => isPartial).length

@@ -1,5 +1,6 @@
-import { svg } from '../dom.ts'
-import { shortened } from '../text.ts'
+import type { ReportNote } from '../../../model/settings.ts'
+import { ariaHidden, html, linkTo, svg } from '../dom.ts'
+import { say, shortened } from '../text.ts'
 import { chartFrame, gridLine, type Plot, round, type Scale, timeAxis, timeLabels } from './frame.ts'
 
 export interface ChartLine {
@@ -22,8 +23,13 @@ const [mostLetters, fewLetters, narrowPlot] = [20, 13, 460]
  * a colour, and that which the arrow keys chose. A day without a value is a gap.
  */
 export function lineChart(
-  chart: Omit<Parameters<typeof scaledChart>[0], 'draw' | 'tip' | 'endGutter' | 'steer'> & {
+  chart: Omit<
+    Parameters<typeof scaledChart>[0],
+    'draw' | 'tip' | 'about' | 'endGutter' | 'steer' | 'marked'
+  > & {
     readonly lines: readonly ChartLine[]
+    /** They are marked on their days. */
+    readonly events: DayEvents
     /** Writes the value of a day, if more exactly than the axis. */
     readonly exact?: (value: number, line: ChartLine, day: number) => string
     /** The text for a day without a value. */
@@ -32,7 +38,7 @@ export function lineChart(
     readonly marks?: (plot: Plot) => readonly SVGElement[]
   },
 ): HTMLElement {
-  const { days, format, exact = format, missing, marks } = chart
+  const { days, events, format, exact = format, missing, marks } = chart
   const lines = chart.lines.toSorted((a, b) => Number(b.main) - Number(a.main))
   let lit: number | null = null
   let groups: readonly SVGElement[] = []
@@ -56,7 +62,7 @@ export function lineChart(
           ends[place] && endLabel(ends[place], nameOf(line, width)),
         ),
       )
-      return [...groups.toReversed(), ...(marks?.(plot) ?? [])]
+      return [...groups.toReversed(), ...eventMarks(events, plot), ...(marks?.(plot) ?? [])]
     },
     tip: (day) => {
       const ofDay = lines.filter(({ imported, values }) => imported && values[day] != null)
@@ -67,6 +73,8 @@ export function lineChart(
         return { label: line.label, value: text, isMain: line.main }
       })
     },
+    about: (day) => eventTexts(days, day, events),
+    marked: events.compared,
     steer: (step) => {
       lit = ((lit ?? (step === 1 ? -1 : 0)) + step + lines.length) % lines.length
       for (const [place, group] of groups.entries()) group.classList.toggle('lit', place === lit)
@@ -267,4 +275,98 @@ export function scaleOfRanks(values: readonly (number | null)[]): Scale {
   const bottom = Math.ceil(deepest / step) * step
   const others = Array.from({ length: bottom / step }, (_, index) => (index + 1) * step)
   return { top: 1, bottom, ticks: [1, ...others] }
+}
+
+/** What is marked on days of a chart: notes, and the day that is compared with. */
+type DayEvents = ReturnType<typeof eventsWithin>
+
+/** The events that lie within the days of a chart, notes in the order of their dates. */
+export function eventsWithin(
+  days: readonly string[],
+  { notes, compared }: { readonly notes: readonly ReportNote[]; readonly compared: string | null },
+) {
+  const [first = '', last = ''] = [days[0], days.at(-1)]
+  const isWithin = (date: string): boolean => date >= first && date <= last
+  return {
+    notes: notes.filter(({ date }) => isWithin(date)).toSorted((a, b) => (a.date < b.date ? -1 : 1)),
+    compared: compared !== null && isWithin(compared) ? compared : null,
+  }
+}
+
+/** The events of a day in words. A note of a day without a run belongs to the next one. */
+export function eventTexts(
+  days: readonly string[],
+  day: number,
+  { notes, compared }: DayEvents,
+): readonly string[] {
+  const [date = '', before = ''] = [days[day], days[day - 1]]
+  const own = notes.flatMap(({ date: on, text }, place) =>
+    on > before && on <= date ? [say.charts.note(place + 1, text)] : [],
+  )
+  return compared === date ? [say.charts.comparedDay, ...own] : own
+}
+
+/** Width of a marker, at least. */
+const markerWidth = 18
+
+/** Markers of notes: those that would overlap are one. */
+export function markersAt(places: readonly number[]) {
+  const groups: { from: number; to: number; places: number[] }[] = []
+  for (const [index, x] of places.entries()) {
+    const last = groups.at(-1)
+    if (last !== undefined && x - (last.places.at(-1) as number) < markerWidth + 8) {
+      last.places.push(x)
+      last.to = index + 1
+    } else groups.push({ from: index + 1, to: index + 1, places: [x] })
+  }
+  return groups.map(({ from, to, places: all }) => ({
+    x: ((all[0] as number) + (all.at(-1) as number)) / 2,
+    text: from === to ? String(from) : `${from}–${to}`,
+  }))
+}
+
+/** Height of the row of markers above a plot. */
+export const markerRow = 24
+
+/** The markers of notes above the plot, each with a line down at its day, and the line of the compared day. */
+function eventMarks({ notes, compared }: DayEvents, { axis, top, bottom }: Plot): readonly SVGElement[] {
+  const places = notes.map(({ date }) => axis.xOf(date))
+  const row = top - markerRow / 2 - 2
+  const lines = [...new Set(places.map(round))].map((x) =>
+    svg('line', { class: 'note-line', x1: x, x2: x, y1: top - 4, y2: bottom }),
+  )
+  const markers = markersAt(places).map(({ x, text }) => {
+    const width = Math.max(markerWidth, text.length * 7 + 8)
+    const left = round(Math.max(0, x - width / 2))
+    return svg(
+      'g',
+      'note-marker',
+      svg('rect', { x: left, y: row - 8, width, height: 16, rx: 8 }),
+      svg('text', { x: round(left + width / 2), y: row + 4, 'text-anchor': 'middle' }, text),
+    )
+  })
+  const day = compared === null ? [] : [comparedMark(axis.xOf(compared), axis, bottom)]
+  return [...day, ...lines, ...markers]
+}
+
+/** Room for the name of the compared day, above everything else. */
+export const comparedHeight = 13
+
+function comparedMark(at: number, { left, right }: Plot['axis'], bottom: number): SVGElement {
+  const x = round(at)
+  const isLate = at > (left + right) / 2
+  const place = { x: x + (isLate ? -5 : 5), y: comparedHeight - 3, 'text-anchor': isLate ? 'end' : 'start' }
+  const line = svg('line', { x1: x, x2: x, y1: 0, y2: bottom })
+  return svg('g', 'compared-day', line, svg('text', place, say.charts.comparedDay))
+}
+
+/** The notes below a chart, with the numbers of their markers; null if there are none. */
+export function notesList({ notes }: DayEvents): HTMLElement | null {
+  if (notes.length === 0) return null
+  const items = notes.map(({ date, text, url }, place) => {
+    const number = ariaHidden(String(place + 1), 'note-number')
+    const day = html('b', '', say.mediumDay(date))
+    return html('li', '', number, html('span', '', day, ' ', html('bdi', '', text), url && linkTo(url)))
+  })
+  return html('ol', { class: 'chart-notes', 'aria-label': say.charts.notes }, ...items)
 }

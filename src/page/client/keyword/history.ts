@@ -4,19 +4,15 @@ import type { DayValue } from '../../../report/history/rank-history.ts'
 import { pagesIn, rankingLinks } from '../../../report/metrics/pages.ts'
 import { bestRank } from '../../../report/metrics/positions.ts'
 import { notesAbout } from '../../../report/presentation/presentation.ts'
+import { chartFrame, gridLine, type Plot, round, timeAxis } from '../chart/frame.ts'
 import {
-  chartFrame,
-  eventMarks,
+  type ChartLine,
   eventsWithin,
-  eventTexts,
-  gridLine,
+  lineChart,
   markerRow,
   notesList,
-  type Plot,
-  round,
-  timeAxis,
-} from '../chart/frame.ts'
-import { type ChartLine, lineChart, scaleOfRanks } from '../chart/line-chart.ts'
+  scaleOfRanks,
+} from '../chart/line-chart.ts'
 import { figure, html, linkTo, note, svg, twoLines } from '../dom.ts'
 import { importedLabel } from '../main-chart.ts'
 import { rankText, say } from '../text.ts'
@@ -69,6 +65,7 @@ export function historyChart(
     label: say.charts.history(view.target.label, status.keyword.query, measured.length),
     days,
     lines: all,
+    events,
     scale: scaleOfRanks(all.flatMap((line) => line.values)),
     format: (value) => say.number(value),
     missing: (line, day) => {
@@ -83,15 +80,8 @@ export function historyChart(
     marks: (whole) => {
       const axis = { ...whole.axis, x: (day: number) => whole.axis.x(past.length + day) }
       const plot = { ...whole, axis }
-      return [
-        ...eventMarks(events, plot),
-        ...bestMark(status, plot),
-        ...estimatedMarks(values, plot),
-        ...laneMarks(values, plot),
-      ]
+      return [...bestMark(status, plot), ...estimatedMarks(values, plot), ...laneMarks(values, plot)]
     },
-    about: (day) => eventTexts(days, day, events),
-    marked: compared,
   })
   return figure(chart, html('p', 'key', say.charts.historyKey), notesList(events))
 }
