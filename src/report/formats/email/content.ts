@@ -86,7 +86,7 @@ export function emailContent(source: ReportSource, week: DigestSection | null) {
 }
 
 /** Those of the texts that say something. */
-export function nonEmpty(...texts: readonly string[]): readonly string[] {
+function nonEmpty(...texts: readonly string[]): readonly string[] {
   return texts.filter((text) => text !== '')
 }
 
@@ -153,6 +153,9 @@ function chartOf(
     name,
     value: main.value,
     rivals: rivals.map(({ label, card }) => ({ label, value: card.value })),
+    colours: { own: colour, rivals: chartColours.rival },
+    /** In pixels of the page. */
+    width: chartSize.width,
     picture: pictureOf(
       main.trend,
       rivals.map(({ card }) => card.trend),
@@ -176,10 +179,10 @@ function ceiling(most: number): number {
 }
 
 /** Of middle brightness: mail programs show it on light and on dark grounds. */
-export const chartColours = { own: '#3d8fd1', rival: '#8b95a3' } as const
+const chartColours = { own: '#3d8fd1', rival: '#8b95a3' } as const
 
 /** In pixels of the page; the picture has twice as many each way. */
-export const chartSize = { width: 536, height: 168 } as const
+const chartSize = { width: 536, height: 168 } as const
 
 function pictureOf(own: DailyValues, rivals: readonly DailyValues[], top: number, accent: string): Buffer {
   const [width, height] = [chartSize.width * 2, chartSize.height * 2]

@@ -4,7 +4,7 @@ import { wrap } from '../../../output/table.ts'
 import { sanitizeLine, textWidth } from '../../../output/terminal.ts'
 import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import type { ReportFormat, ReportSource } from '../../report.ts'
-import { type EmailContent, emailContent, nonEmpty } from './content.ts'
+import { type EmailContent, emailContent } from './content.ts'
 import { emailHtml } from './html.ts'
 
 /** The report as a message that is ready to be sent. */
@@ -71,7 +71,7 @@ function emailText(content: EmailContent): string {
   const figure = (label: string, value: string, change: string | null | undefined): readonly string[] =>
     item(`${label}: ${value}${change == null ? '' : ` (${change})`}`)
   const blocks = [
-    nonEmpty(heading, about).flatMap((line) => paragraph(line)),
+    [heading, about].filter((line) => line !== '').flatMap((line) => paragraph(line)),
     block(email.comment, presentation.comment === null ? [] : commentLines(presentation.comment.markdown)),
     block(
       email.inShort,

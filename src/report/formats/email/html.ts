@@ -2,7 +2,7 @@ import { harmless, html, type Markup } from '../../../output/markup.ts'
 import type { DigestSection } from '../../../store/sqlite/unattended/schema.ts'
 import { shortLink } from '../../cells.ts'
 import type { Presentation } from '../../presentation/presentation.ts'
-import { chartColours, chartSize, type EmailContent } from './content.ts'
+import type { EmailContent } from './content.ts'
 
 /**
  * The HTML part: a table of 600 pixels that becomes narrower, styles in attributes, nothing from the network.
@@ -16,7 +16,7 @@ export function emailHtml(content: EmailContent, logo: string | null): string {
     head(content, logo),
     section(email.comment, comment && prose(commentHtml(comment.html))),
     section(null, sentences.length === 0 ? null : saidIn(sentences)),
-    section(chart?.label ?? null, chart && trendChart(chart, content.colour)),
+    section(chart?.label ?? null, chart && trendChart(chart)),
     section(site, figureGrid(cards, limits)),
     section(overview.blocks.moved, moveTable(content)),
     section(overview.blocks.next, stepList(content)),
@@ -32,7 +32,7 @@ export function emailHtml(content: EmailContent, logo: string | null): string {
 <meta name="supported-color-schemes" content="light dark">
 <meta name="x-apple-disable-message-reformatting">
 <title>${subject}</title>
-${styleSheet(accent)}
+${styleSheet(accent, content.colour)}
 </head>
 <body class="ground" style="margin:0;padding:0;background:${light.ground};-webkit-text-size-adjust:100%">
 <div style="display:none;max-height:0;overflow:hidden">${sentences.length === 0 ? name : sentences.join(' ')}</div>
@@ -106,18 +106,18 @@ function small(text: string | Markup): Markup {
 }
 
 /** The picture between the ends of its axes, and the names of its lines: the own one in the accent, all others grey. */
-function trendChart(chart: NonNullable<EmailContent['chart']>, colour: string): Markup {
-  const { text, top, from, until, name, value, rivals } = chart
+function trendChart(chart: NonNullable<EmailContent['chart']>): Markup {
+  const { text, top, from, until, name, value, rivals, colours, width } = chart
   const tick = `${font};font-size:12px;line-height:16px;color:${light.muted}`
   const dot = (fill: string): Markup => html`<span style="color:${fill}">&#9679;</span>`
   const others =
     rivals.length === 0
       ? null
-      : html` &nbsp; ${dot(chartColours.rival)} ${rivals.map(({ label, value }) => `${label} ${value}`).join(' · ')}`
+      : html` &nbsp; ${dot(colours.rivals)} ${rivals.map(({ label, value }) => `${label} ${value}`).join(' · ')}`
   return html`<div class="muted" style="${tick}">${top}</div>
-<img src="cid:chart" alt="${text}" width="${chartSize.width}" style="display:block;width:100%;max-width:${chartSize.width}px;height:auto;border:0">
+<img src="cid:chart" alt="${text}" width="${width}" style="display:block;width:100%;max-width:${width}px;height:auto;border:0">
 ${layout(html`<tr><td class="muted" style="${tick}">${from}</td><td class="muted" align="right" style="${tick};text-align:right">${until}</td></tr>`)}
-${small(html`${dot(colour)} ${toned('ink', `${name} ${value}`, 'font-weight:600')}${others}`)}`
+${small(html`${dot(colours.own)} ${toned('ink', `${name} ${value}`, 'font-weight:600')}${others}`)}`
 }
 
 /** What moved, the most clicks first. */
@@ -213,7 +213,7 @@ const dark: typeof light | Record<keyof typeof light, string> = {
 type Tone = 'ink' | 'muted' | 'better' | 'worse'
 
 /** Rules for programs that know dark mode and narrow screens; without them all reads as well. */
-function styleSheet(accent: Presentation['accent']): Markup {
+function styleSheet(accent: Presentation['accent'], colour: string): Markup {
   const rules = (colours: typeof dark, link: string) =>
     [
       `.ground{background:${colours.ground}!important}`,
@@ -227,7 +227,7 @@ function styleSheet(accent: Presentation['accent']): Markup {
   return html`<style>
 :root{color-scheme:light dark;supported-color-schemes:light dark}
 a{color:${accent?.light ?? '#0b5cad'}}
-.accent{color:${accent?.light ?? chartColours.own}!important}
+.accent{color:${colour}!important}
 @media (prefers-color-scheme:dark){${rules(dark, accent?.dark ?? '#7ab8f5')}}
 @media (max-width:480px){.side{padding-left:18px!important;padding-right:18px!important}.outer{padding:0!important}}
 </style>`
