@@ -2,7 +2,7 @@ import { alignDepths, type KeywordStatus, ranksOn } from './history/keyword-stat
 import { wasWithinDepth } from './history/movement.ts'
 import type { DayValue } from './history/rank-history.ts'
 import type { Figure, HeadlineMetric, MetricDefinition, MetricOptions, Sample } from './metrics/figure.ts'
-import { byHeadline, type HeadlineName, headlineMetrics } from './metrics/index.ts'
+import { type HeadlineName, headlineMetrics } from './metrics/index.ts'
 import { formats } from './words/en/figures.ts'
 
 /** A figure of the last day, with the same figure of the compared days. */
@@ -13,6 +13,15 @@ export type Headline = Readonly<Record<HeadlineName, ComparedFigure>>
 /** The headline figures of one target. */
 export function headline(statuses: readonly KeywordStatus[], options: MetricOptions): Headline {
   return byHeadline(figuresOf(statuses, options))
+}
+
+export function byHeadline<T>(
+  of: (metric: HeadlineMetric<HeadlineName>) => T,
+): Readonly<Record<HeadlineName, T>> {
+  return Object.fromEntries(headlineMetrics.map((metric) => [metric.name, of(metric)])) as Record<
+    HeadlineName,
+    T
+  >
 }
 
 /** One of the figures, which takes less time than all. */

@@ -4,13 +4,12 @@ import { movementMetrics } from './movements.ts'
 import { landingMetrics } from './pages.ts'
 import { bestRankMetric } from './positions.ts'
 import { serpMetrics } from './serps.ts'
-import { headToHeadMetric, serpShareOfVoiceMetric } from './shares.ts'
+import { rivalMetrics } from './shares.ts'
 
 /** Every metric of a report. */
 export const metrics = {
   ...shownMetrics,
-  serp_share_of_voice: serpShareOfVoiceMetric,
-  head_to_head: headToHeadMetric,
+  ...rivalMetrics,
   ...movementMetrics,
   best_rank: bestRankMetric,
   ...landingMetrics,

@@ -31,12 +31,3 @@ export function definedUnder(
 ): MetricDefinition {
   return metric.definedAs === undefined ? metric : { ...metric, ...metric.definedAs(options) }
 }
-
-export function byHeadline<T>(
-  of: (metric: HeadlineMetric<HeadlineName>) => T,
-): Readonly<Record<HeadlineName, T>> {
-  return Object.fromEntries(headlineMetrics.map((metric) => [metric.name, of(metric)])) as Record<
-    HeadlineName,
-    T
-  >
-}

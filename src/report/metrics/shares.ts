@@ -13,7 +13,7 @@ import {
 } from './figure.ts'
 import { firstResults, keywordsOf, type SerpPair } from './serps.ts'
 
-export const serpShareOfVoiceMetric: MetricDefinition = {
+const serpShareOfVoiceMetric: MetricDefinition = {
   label: 'share of voice among the first ten results',
   unit: 'share',
   better: 'higher',
@@ -195,7 +195,7 @@ function byGain(a: SiteShare, b: SiteShare): number {
   )
 }
 
-export const headToHeadMetric: MetricDefinition = {
+const headToHeadMetric: MetricDefinition = {
   label: 'beats another site on',
   unit: 'keywords',
   better: 'higher',
@@ -254,3 +254,6 @@ function weightsOf(history: RankHistory) {
 
 /** What readers are told of the share of a target, and of any site. */
 export const shareMetrics = { share_of_voice: shareOfVoice, site_share: siteShareMetric }
+
+/** How a target does beside others. */
+export const rivalMetrics = { serp_share_of_voice: serpShareOfVoiceMetric, head_to_head: headToHeadMetric }
