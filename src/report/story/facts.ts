@@ -313,6 +313,22 @@ function measuredTwice(now: number | null, before: number | null) {
   return { now, before, delta: now === null || before === null ? null : now - before }
 }
 
+/** Ranks that are too low for clicks or visibility are told by the first ten. */
+export function leadMetricOf(facts: StoryFacts): MainMetric {
+  const { metric, own } = facts
+  if (!isByClicks(metric)) return metric
+  const { value, before } = measure(facts, metric, own)
+  const least = metric === 'clicks' ? 1 : leastShown
+  return (value ?? 0) < least && (before ?? 0) < least ? 'top_ten' : metric
+}
+
+/** A figure as its digits are shown, so that equal ones are level. */
+export function asShown(metric: MainMetric, value: number | null): number {
+  return metric === 'visibility'
+    ? Math.round((value ?? 0) * 1000)
+    : Math.round(Number((value ?? 0).toPrecision(3)))
+}
+
 /** A figure of a day that can be held against other days: sums for each keyword, because with fewer checked there are fewer. */
 export function levelOn(day: DailyFigures, metric: StoryMetric): number | null {
   const { observed } = day.coverage

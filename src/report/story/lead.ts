@@ -7,8 +7,10 @@ import type { KeywordStatus } from '../history/keyword-status.ts'
 import type { RankHistory } from '../history/rank-history.ts'
 import type { Words } from '../words/words.ts'
 import {
+  asShown,
   checkedOf,
   isByClicks,
+  leadMetricOf,
   leastKeywords,
   leastShown,
   levelOn,
@@ -21,7 +23,11 @@ import {
   unitOf,
   withAbout,
 } from './facts.ts'
+import { type StoryMove, why } from './moves.ts'
+import { against, rivalSentence, standSentences, tagSentence } from './rivals.ts'
 
+/** Sentences at most. */
+const most = 3
 /** Fewer unknown keywords change no shown figure. */
 const leastUnknown = 0.01
 /** From here on every figure stands on what happened to be checked, which is said before them. */
@@ -44,8 +50,25 @@ const about = (
   opens: { to },
 })
 
+/** What is at stake, why it changed, against whom; then what stands, where there is less to say. */
+export function sentencesOf(facts: StoryFacts, moved: () => readonly StoryMove[]): readonly StorySentence[] {
+  const first = warnings(facts)
+  const { own, metric } = facts
+  const isFew = own.length > 0 && own.length < leastKeywords && metric !== 'cited'
+  const instead = isFew ? fewKeywords(facts, most - first.length) : situation(facts)
+  if (instead !== null) {
+    const isNone = !isFew && own.length > 0 && checkedOf(own).observed > 0 && checkedOf(own).ranked === 0
+    const rest = isNone ? against(facts) : []
+    return [...first, ...instead, ...rest].slice(0, most)
+  }
+  const all = [...first, lead(facts), ...why(facts, moved()), ...rivalSentence(facts)]
+  if (all.length < most) all.push(...tagSentence(facts))
+  if (all.length < most) all.push(...standSentences(facts, all))
+  return all.slice(0, most)
+}
+
 /** Why there are no figures at all, and what there is instead; null where there are figures. */
-export function situation(facts: StoryFacts): readonly StorySentence[] | null {
+function situation(facts: StoryFacts): readonly StorySentence[] | null {
   const { history, own, say } = facts
   const last = history.days.at(-1)
   if (last === undefined) return [about(say.story.notRun)]
@@ -85,7 +108,7 @@ function nothingRanks({ own, span, metric, say, of }: StoryFacts, keywords: numb
 }
 
 /** That the day is suspect as a whole, or that a large part of the keywords could not be checked. */
-export function warnings({ history, own, say }: StoryFacts): readonly StorySentence[] {
+function warnings({ history, own, say }: StoryFacts): readonly StorySentence[] {
   const { suspect, days } = history
   const unknown = unknownOf(own)
   return [
@@ -177,7 +200,7 @@ function unknownOf(own: readonly KeywordStatus[]): number {
  *
  * @param room sentences at most; keywords that have none of their own share the last one
  */
-export function fewKeywords(facts: StoryFacts, room: number): readonly StorySentence[] {
+function fewKeywords(facts: StoryFacts, room: number): readonly StorySentence[] {
   const { own, span } = facts
   const { observed, ranked } = checkedOf(own)
   if (observed === 0 && own.length > 1) return situation(facts) ?? []
@@ -269,7 +292,7 @@ function keywordSentence(status: KeywordStatus, { say, history, nameOf }: StoryF
 }
 
 /** The figure that is at stake, how it changed, on what way, and the place among the sites. */
-export function lead(facts: StoryFacts): StorySentence {
+function lead(facts: StoryFacts): StorySentence {
   const { say, of, span, own } = facts
   const metric = leadMetricOf(facts)
   const { value, delta } = measure(facts, metric, own)
@@ -331,15 +354,6 @@ function isNoticed(facts: StoryFacts, metric: MainMetric, isNews: boolean): bool
   return isNews || (isShown && Math.round((change * 100) / (before || change)) >= leastNoticed)
 }
 
-/** Ranks that are too low for clicks or visibility are told by the first ten. */
-export function leadMetricOf(facts: StoryFacts): MainMetric {
-  const { metric, own } = facts
-  if (!isByClicks(metric)) return metric
-  const { value, before } = measure(facts, metric, own)
-  const least = metric === 'clicks' ? 1 : leastShown
-  return (value ?? 0) < least && (before ?? 0) < least ? 'top_ten' : metric
-}
-
 /** A figure that leads, on one of the days. */
 function figureOn(day: DailyFigures, metric: MainMetric): number {
   return isByClicks(metric)
@@ -374,13 +388,6 @@ function firstDay(statuses: readonly KeywordStatus[], days: readonly string[]): 
 const near = 0.1
 /** Sites that are named as those who passed. */
 const mostPassed = 2
-
-/** A figure as its digits are shown, so that equal ones are level. */
-export function asShown(metric: MainMetric, value: number | null): number {
-  return metric === 'visibility'
-    ? Math.round((value ?? 0) * 1000)
-    : Math.round(Number((value ?? 0).toPrecision(3)))
-}
 
 /** The place among the sites that are tracked for the same keywords, and who is first or passed; null where there are none. */
 function standing(facts: StoryFacts, metric: MainMetric) {

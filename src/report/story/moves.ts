@@ -8,6 +8,7 @@ import { firstResults } from '../metrics/serps.ts'
 import { outcome } from '../metrics/shares.ts'
 import {
   isByClicks,
+  leadMetricOf,
   leastKeywords,
   measure,
   type StoryFacts,
@@ -15,7 +16,6 @@ import {
   trendOfMetric,
   withAbout,
 } from './facts.ts'
-import { leadMetricOf } from './lead.ts'
 
 /** Of the clicks of the job; less is no news and no work. */
 const leastStake = 0.01

@@ -6,8 +6,10 @@ import { distribution, top } from '../metrics/positions.ts'
 import { firstResults } from '../metrics/serps.ts'
 import { discoverCompetitors, serpShareOfVoice } from '../metrics/shares.ts'
 import {
+  asShown,
   checkedOf,
   isByClicks,
+  leadMetricOf,
   leastKeywords,
   leastShown,
   measure,
@@ -15,7 +17,6 @@ import {
   type StorySentence,
   trendOfMetric,
 } from './facts.ts'
-import { asShown, leadMetricOf } from './lead.ts'
 
 /** Of the clicks: smaller changes of a site are no news. */
 const leastShare = 0.01
@@ -85,14 +86,16 @@ function isMoved(facts: StoryFacts, statuses: readonly KeywordStatus[]): boolean
   return trendOfMetric(facts, leadMetricOf(facts), statuses)?.isMoved === true
 }
 
+/** The rival that changed most, or who has the places. */
+export function against(facts: StoryFacts): readonly StorySentence[] {
+  const moved = rivalSentence(facts)
+  if (moved.length > 0) return moved
+  const leading = standSentences(facts).filter(({ opens }) => opens.to === 'rivals')
+  return leading.length > 0 ? leading : holder(facts)
+}
+
 /** The site outside the job that has most of the first ten results, where no tracked site ranks or none is tracked. */
-export function holder({
-  say,
-  sites,
-  named,
-  measure: { curve },
-  ...facts
-}: StoryFacts): readonly StorySentence[] {
+function holder({ say, sites, named, measure: { curve }, ...facts }: StoryFacts): readonly StorySentence[] {
   const pages = [...facts.pages().values()]
   const counts = new Map<number, { appearances: number; clicks: number }>()
   for (const { current } of pages) {

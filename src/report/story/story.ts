@@ -2,22 +2,18 @@ import { once, withLate } from '../data.ts'
 import { historyOfParts, type Part, partsOf } from '../history/filter-history.ts'
 import { cards } from './cards.ts'
 import {
-  checkedOf,
   countedSum,
   factsOf,
   isByClicks,
-  leastKeywords,
   type StoryData,
   type StoryFacts,
   type StoryOptions,
   type StorySentence,
 } from './facts.ts'
-import { fewKeywords, lead, limits, situation, warnings } from './lead.ts'
-import { moves, type StoryMove, why } from './moves.ts'
-import { holder, rivalSentence, standSentences, tagSentence } from './rivals.ts'
+import { limits, sentencesOf } from './lead.ts'
+import { moves } from './moves.ts'
 import { nothingToDo, steps } from './steps.ts'
 
-const most = 3
 /** Keywords that moved, as lists show them. */
 export const shownMoves = 10
 
@@ -96,23 +92,6 @@ function keywordsIn({ history }: StoryData, part: Part): ReadonlySet<number> {
   return new Set(historyOfParts(history, [part]).series.map(({ keyword }) => keyword))
 }
 
-/** What is at stake, why it changed, against whom; then what stands, where there is less to say. */
-function sentencesOf(facts: StoryFacts, moved: () => readonly StoryMove[]): readonly StorySentence[] {
-  const first = warnings(facts)
-  const { own, metric } = facts
-  const isFew = own.length > 0 && own.length < leastKeywords && metric !== 'cited'
-  const instead = isFew ? fewKeywords(facts, most - first.length) : situation(facts)
-  if (instead !== null) {
-    const isNone = !isFew && own.length > 0 && checkedOf(own).observed > 0 && checkedOf(own).ranked === 0
-    const rest = isNone ? against(facts) : []
-    return [...first, ...instead, ...rest].slice(0, most)
-  }
-  const all = [...first, lead(facts), ...why(facts, moved()), ...rivalSentence(facts)]
-  if (all.length < most) all.push(...tagSentence(facts))
-  if (all.length < most) all.push(...standSentences(facts, all))
-  return all.slice(0, most)
-}
-
 /** What Search Console counted of the keywords of an own target, before what is estimated; empty where that does not cover the period. */
 function countedText({ own, history: { countedClicks }, of, say }: StoryFacts): string {
   const sum = of === null ? countedSum(own, countedClicks) : null
@@ -125,12 +104,4 @@ function afterCounted(
   [first, ...others]: readonly StorySentence[],
 ): readonly StorySentence[] {
   return first === undefined ? [] : [{ ...first, text: `${countedText(facts)}${first.text}` }, ...others]
-}
-
-/** The rival that changed most, or who has the places. */
-function against(facts: StoryFacts): readonly StorySentence[] {
-  const moved = rivalSentence(facts)
-  if (moved.length > 0) return moved
-  const leading = standSentences(facts).filter(({ opens }) => opens.to === 'rivals')
-  return leading.length > 0 ? leading : holder(facts)
 }
