@@ -10,6 +10,8 @@ export interface CsvRecord {
   readonly doubled: Uint8Array
   cells: number
   line: number
+  /** Of the last one: no line end stands behind it, so that the file may be cut there. */
+  isOpen: boolean
 }
 
 /** A record as text. */
@@ -49,6 +51,7 @@ export function csvParser(file: string, separator: number, take: (record: CsvRec
     doubled: new Uint8Array(mostCells),
     cells: 0,
     line: 1,
+    isOpen: false,
   }
   const { starts, ends, doubled } = record
   let lines = 1
@@ -117,6 +120,7 @@ export function csvParser(file: string, separator: number, take: (record: CsvRec
       }
       record.cells = cell
       record.line = firstLine
+      record.isOpen = at === size && bytes[at - 1] !== feed && bytes[at - 1] !== back
       if (cell > 1 || starts[0] !== ends[0]) isEnough = take(record) === false
     }
     return at

@@ -28,10 +28,20 @@ export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>
     eachRow: async (take: (row: ForeignRow) => void): Promise<void> => {
       const reader = rowReader(file)
       await readCsv(file, file.separator, (record) => {
-        if (record.line > header.line && hasText(record)) take(reader(record))
+        if (record.line <= header.line || !hasText(record)) return
+        if (record.isOpen && record.cells < names.length)
+          throw cutAt(`${file.name}:${record.line}`, `ends after ${record.cells} of ${names.length} cells`)
+        take(reader(record))
       })
     },
   }
+}
+
+/** The last row of a file has no line end and may have lost some of it: a rank of which digits are missing is another rank. */
+function cutAt(where: string, how: string): UsageError {
+  return new UsageError(
+    `${where}: the row ${how} and has no line end: the file may be cut off. Export it again, or end its last line if it is whole`,
+  )
 }
 
 /** Whether any cell has something: spreadsheets write rows of nothing but separators. */
@@ -61,15 +71,33 @@ function rowReader({ name }: ForeignFile) {
     last[column] = { bytes, start, end, text }
     return text
   }
+  const where = (): string => `${name}:${at().line}`
+  /** Whether the file ends within a cell: no line end and no quote says that it is whole. */
+  const endsIn = (column: number): boolean => {
+    const { isOpen, cells, bytes, starts, ends } = at()
+    return isOpen && column === cells - 1 && bytes.length === ends[column] && starts[column] !== ends[column]
+  }
+  const whole = (column: number): string => {
+    if (endsIn(column)) throw cutAt(where(), `ends with '${cell(column)}'`)
+    return cell(column)
+  }
   const row = {
     /** `file.csv:12`. */
-    where: () => `${name}:${at().line}`,
+    where,
     cells: () => textRow(at()).cells,
+    /** Says of the last row that it may be cut, where it has no line end. */
+    refuseOpen: (how: string): void => {
+      if (at().isOpen) throw cutAt(where(), how)
+    },
     /** A cell that may be missing; empty also for a column that the table does not have. */
     cell,
+    /** A cell that may be missing, and would say something else if some of it were cut off. */
+    whole,
+    /** The volume in a cell; null where there is none, or where the file ends within it. */
+    volume: (column: number): number | null => (endsIn(column) ? null : readCell.volume(cell(column))),
     /** A cell that every row must have. */
     needed: (column: number): string => {
-      if (column < at().cells) return cell(column)
+      if (column < at().cells) return whole(column)
       throw new UsageError(
         `${name}:${at().line}: the row ends after ${at().cells} cells, before its column ${column + 1}. The file is cut off or broken: export it again`,
       )
@@ -188,7 +216,7 @@ export const tableFormat: ForeignFormat = {
         location: places.length === 0 ? null : places.join(', '),
         device: row.cell(at.device).toLowerCase() || null,
         engine: row.cell(at.engine).toLowerCase() || null,
-        volume: readCell.volume(row.cell(at.volume)),
+        volume: row.volume(at.volume),
         tags: tagsOf(row.cell(at.tags)),
       })
       const site = readCell.site(row.cell(at.target) || (options.target ?? ''))

@@ -178,6 +178,8 @@ const serposcopeCsvFormat: ForeignFormat = {
       const url = cells.slice(2, -behind).join(',')
       const [target = '', text = '', device = '', country = '', datacenter = '', local = '', custom = ''] =
         cells.slice(-behind)
+      // The commas of an address take the place of cells that are cut off.
+      if (!/^[dm]$/i.test(device)) row.refuseOpen(`has '${device}' for a device`)
       const day = dayIn(row, date, options)
       const query = into.query({
         text,
