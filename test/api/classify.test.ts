@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { classify, type ResponseClass, serviceMessage } from '../../src/api/outcomes.ts'
+import { anyText } from '../support/any-text.ts'
 import { testTable } from '../support/test-table.ts'
-import { anyText } from './any-text.ts'
 
 const error = (text: string) => JSON.stringify({ error: text })
 const meaning = (status: number, body = '') => classify(status, Buffer.from(body))

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { lookupRequest, pageRequest } from '../../src/api/client.ts'
 import { billableOperation, billableOperations, findOperation } from '../../src/catalog/index.ts'
 import type { FreeOperation } from '../../src/catalog/operation.ts'
+import { anyText } from '../support/any-text.ts'
 import { testTable } from '../support/test-table.ts'
-import { anyText } from './any-text.ts'
 
 type PageRequest = Parameters<typeof pageRequest>[2]
 

@@ -12,6 +12,7 @@ import type { RowFilter } from '../../src/store/sqlite/rankings/rows.ts'
 import { aResult } from '../catalog/results.ts'
 import { aLookup, settlement, understood, work } from '../store/answers.ts'
 import { aStore, noon, plan, type TempStore } from '../store/build.ts'
+import { anyText } from '../support/any-text.ts'
 import { type TestPostgres, testPostgres } from '../support/postgres.ts'
 
 let server: TestPostgres
@@ -112,7 +113,7 @@ const oddText = fc.oneof(
     '\ud83d',
     '=1',
   ),
-  fc.string({ unit: 'binary', maxLength: 6 }),
+  anyText({ maxLength: 6 }),
 )
 const labels = fc.dictionary(fc.constantFrom('team', 'Team', 'a"b', "it's \\"), oddText, { maxKeys: 3 })
 const page = fc.array(fc.record({ title: oddText, matched: fc.array(oddText, { maxLength: 2 }) }), {

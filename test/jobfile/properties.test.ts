@@ -11,6 +11,7 @@ import * as z from 'zod'
 import { mapSchema, strict } from '../../src/jobfile/issues.ts'
 import { openJob } from '../../src/jobfile/open.ts'
 import { normalText } from '../../src/model/text.ts'
+import { anyText } from '../support/any-text.ts'
 import { folderOf, readIn } from './reading.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: texts with them are refused
@@ -38,7 +39,7 @@ const signs = fc.constantFrom(
 )
 const text = fc
   .oneof(
-    fc.string({ unit: 'binary', maxLength: 20 }),
+    anyText({ maxLength: 20 }),
     fc.array(fc.oneof(signs, fc.string({ maxLength: 3 })), { maxLength: 12 }).map((parts) => parts.join('')),
   )
   .filter((value) => !refused.test(value) && normalText(value) !== '')

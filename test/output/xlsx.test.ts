@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Sheet, type SheetCell, workbook } from '../../src/output/xlsx.ts'
-import { anyText } from '../api/any-text.ts'
+import { anyText } from '../support/any-text.ts'
 import { bytesOf, read, textColumns } from './reading.ts'
 
 const columns: Sheet['columns'] = [

@@ -7,9 +7,13 @@ const anyCharacter = fc
     fc.integer({ min: 0, max: 0xd7ff }),
     fc.integer({ min: 0xe000, max: 0x10ffff }),
   )
-  .map((code) => String.fromCodePoint(code))
+  .map(
+    (code) => String.fromCodePoint(code),
+    // By this fast-check also draws the names that objects inherit, such as `__proto__`.
+    (character) => (typeof character === 'string' ? (character.codePointAt(0) ?? Number.NaN) : Number.NaN),
+  )
 
 /** Text of any characters. */
-export function anyText(limits: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
+export function anyText(limits: fc.StringSharedConstraints = {}): fc.Arbitrary<string> {
   return fc.string({ ...limits, unit: anyCharacter })
 }

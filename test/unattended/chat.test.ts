@@ -7,6 +7,7 @@ import {
   teamsMessage,
 } from '../../src/unattended/channels/index.ts'
 import { type Letter, letters } from '../../src/unattended/channels/letter.ts'
+import { anyText } from '../support/any-text.ts'
 import { testTable } from '../support/test-table.ts'
 import { aMessage, anAlert, aReceiver, around, hostile } from './receivers.ts'
 
@@ -77,13 +78,10 @@ testTable(hostile.map((text) => [text]))('in chats %j is text and nothing else',
   for (const body of [slack, discord.content, teams]) expect(body).not.toMatch(/[\r\u2028\u202e]/)
 })
 
-const anyLines = fc.array(
-  fc.oneof(fc.string({ unit: 'binary', maxLength: 600 }), fc.constantFrom(...hostile)),
-  {
-    minLength: 1,
-    maxLength: 400,
-  },
-)
+const anyLines = fc.array(fc.oneof(anyText({ maxLength: 600 }), fc.constantFrom(...hostile)), {
+  minLength: 1,
+  maxLength: 400,
+})
 
 function expectToFit(lines: readonly string[]): void {
   const { blocks } = slackMessage(letter(lines))

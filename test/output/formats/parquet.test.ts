@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { exportKinds } from '../../../src/export/export.ts'
 import type { Cells, Column } from '../../../src/output/formats/format.ts'
 import { groupRows, writeParquet } from '../../../src/output/formats/parquet.ts'
-import { anyText } from '../../api/any-text.ts'
+import { anyText } from '../../support/any-text.ts'
 
 const columns: readonly Column[] = [
   { name: 'text', type: 'text' },

@@ -5,7 +5,7 @@ import type { Row } from '../../../src/model/result.ts'
 import { withFormula } from '../../../src/model/text.ts'
 import { type CsvStyle, cellsOf, type TextOptions } from '../../../src/output/formats/format.ts'
 import { rowFormats } from '../../../src/output/formats/index.ts'
-import { anyText } from '../../api/any-text.ts'
+import { anyText } from '../../support/any-text.ts'
 import { testTable } from '../../support/test-table.ts'
 
 type TextFormat = 'csv' | 'json' | 'jsonl'

@@ -4,7 +4,7 @@ import { gfm, gfmHtml } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
 import { sanitize } from '../../../../src/output/terminal.ts'
 import { mdLink, mdTable, mdText } from '../../../../src/report/formats/markdown/document.ts'
-import { anyText } from '../../../api/any-text.ts'
+import { anyText } from '../../../support/any-text.ts'
 import { testTable } from '../../../support/test-table.ts'
 
 const html = (markdown: string): string =>

@@ -8,7 +8,7 @@ import { reportWorkbook } from '../../../../src/report/formats/workbook.ts'
 import { plainPresentation } from '../../../../src/report/presentation/presentation.ts'
 import { storiesOf } from '../../../../src/report/story/story.ts'
 import { english } from '../../../../src/report/words/en/index.ts'
-import { anyText } from '../../../api/any-text.ts'
+import { anyText } from '../../../support/any-text.ts'
 import { aRanking } from '../../build.ts'
 import { aRun, smallRankings, wholeReport } from '../../whole.ts'
 
