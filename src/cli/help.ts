@@ -211,11 +211,15 @@ const mostInOneGroup = 12
 export function inGroups(flags: OptionSpecs): readonly (readonly [name: string, group: string])[] {
   const names = Object.keys(flags)
   if (names.length <= mostInOneGroup) return names.map((name) => [name, oneGroup])
-  const own = names.filter((name) => !Object.values(groups).some((group) => group.includes(name)))
+  // Beside --from it is the end of a time, and stands with it.
+  const isEnd = (name: string): boolean => name === 'until' && names.includes('from')
+  const own = names.filter(
+    (name) => isEnd(name) || !Object.values(groups).some((group) => group.includes(name)),
+  )
   return [
     ...own.map((name) => [name, oneGroup] as const),
     ...Object.entries(groups).flatMap(([group, members]) =>
-      members.filter((name) => names.includes(name)).map((name) => [name, group] as const),
+      members.filter((name) => names.includes(name) && !isEnd(name)).map((name) => [name, group] as const),
     ),
   ]
 }

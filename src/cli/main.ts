@@ -438,11 +438,11 @@ function withoutMark(value: unknown): unknown {
 /** Where no command was typed: the first five. */
 const noCommand = `Name a command. The first five:
 
-  rankline demo                  a month of history and its report, with no account
-  rankline init                  a folder with a job that runs against the sandbox
-  rankline plan jobs/desks.yaml  what a job would call and cost; spends nothing
-  rankline run jobs/desks.yaml   collect a job, or continue what is unfinished
-  rankline report desks          ranks of the targets, and how they changed
+  rankline demo             a month of history and its report, with no account
+  rankline init             a folder with a first job, ranks.yaml, and the sandbox as its service
+  rankline plan ranks.yaml  what a job would call and cost; spends nothing
+  rankline run ranks.yaml   collect a job, or continue what is unfinished
+  rankline report ranks     ranks of the targets, and how they changed
 
 All commands: rankline --help`
 

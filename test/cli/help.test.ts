@@ -79,6 +79,12 @@ test('flags of commands that have many stand in a group', async () => {
   expect(ungrouped).toEqual([])
 })
 
+test.each(['schedule', 'export'])('%s: the end of a time stands with its beginning', async (name) => {
+  const command = commands.find((one) => commandName(one) === name)
+  const groupOf = new Map(inGroups((await command?.load())?.flags ?? {}))
+  expect([groupOf.get('from'), groupOf.get('until')]).toEqual(['Options:', 'Options:'])
+})
+
 test('without a command, the first five are shown; help and version have their usual names', async () => {
   const bare = await place.call([])
   expect(bare).toMatchObject({ code: 2, stdout: '' })

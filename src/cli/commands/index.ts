@@ -4,7 +4,7 @@ import type { Registered } from '../flags.ts'
 export const commands: readonly Registered[] = [
   {
     usage: 'init [dir]',
-    describe: 'Lay out a folder with a job that runs against the sandbox as it is',
+    describe: 'Make a workspace: a folder with a first job, its keywords, and the sandbox as its service',
     load: async () => (await import('./workspace/init.ts')).initCommand,
   },
   {
