@@ -256,6 +256,8 @@ export function explainRedirect(
   const shown = `${to.origin}${to.pathname}`
   const meant = baseUrlIn(to, path)
   const message = `HTTP ${status}, a redirect to ${shown}`
+  if (meant !== null && meant === baseUrlIn(new URL(path, origin), path))
+    return { reason: `${message}, on the same server. Ask the service why`, wrongSetting: false }
   return meant === null
     ? {
         reason: `${message}, which is another page: a login or a portal of the network, perhaps`,

@@ -21,6 +21,8 @@ import {
   type CommandOptions,
   databaseFile,
   keyHash,
+  logFormat,
+  metricsFile,
   namedSecret,
   queueSettings,
   serviceSettings,
@@ -53,7 +55,7 @@ export async function examine(options: CommandOptions): Promise<readonly Examine
 
 async function gather(options: CommandOptions): Promise<InstallationFacts> {
   const { path, isNamed } = databaseFile.setting(options)
-  const { facts: settings, keyHash } = settingsFacts(options)
+  const { facts: settings, keyHash } = await settingsFacts(options)
   // Before the service is asked: while the answer is stored, the database is open.
   const database = await databaseFacts(path, { isNamed })
   const locks = lockFacts(path, keyHash)
@@ -200,11 +202,13 @@ function cronFacts(): InstallationFacts['cron'] {
 }
 
 /** The settings of the service, and the hash that stands for the key; null where they cannot be used. */
-function settingsFacts(options: CommandOptions): {
+async function settingsFacts(options: CommandOptions): Promise<{
   readonly facts: InstallationFacts['settings']
   readonly keyHash: string | null
-} {
+}> {
   try {
+    logFormat(undefined)
+    if (metricsFile(undefined) !== null) (await import('../unattended/after-run.ts')).metrics.file(undefined)
     const settings = serviceSettings(options)
     const { baseUrl } = settings
     const isQueued = queueSettings.url({}) !== null

@@ -46,7 +46,9 @@ export function writablePath(named: string, by: string): string {
     throw new UsageError(`${named} is a link to nothing. Give ${by} the name of a file`)
   const folder = dirname(named)
   if (!existsSync(folder))
-    throw new UsageError(`The folder ${folder} does not exist. Create it with: mkdir -p ${folder}`)
+    throw new UsageError(
+      `The folder ${folder}, for ${by}, does not exist. Create it with: mkdir -p ${folder}`,
+    )
   if (existsSync(path) && statSync(path).isDirectory())
     throw new UsageError(`${path} is a folder. Give ${by} the name of a file in it`)
   if (existsSync(path) && !statSync(path).isFile())

@@ -11,6 +11,10 @@ describe('a redirect says where to, and what to set', () => {
       'a redirect to https://a.test/base/v1/usage: if you trust that address, set RANKLINE_BASE_URL=https://a.test/base',
     ],
     ['https://www.a.test/v1/usage/', 'set RANKLINE_BASE_URL=https://www.a.test'],
+    [
+      '/base/v1/usage/',
+      'a redirect to http://a.test/base/v1/usage/, on the same server. Ask the service why',
+    ],
     ['/new/v1/usage?from=old#x', 'a redirect to http://a.test/new/v1/usage: if you trust'],
     ['https://user:secret@b.test/v1/usage?token=t', 'a redirect to https://b.test/v1/usage: if you trust'],
     [

@@ -85,6 +85,18 @@ test('without settings, a service that is down, and a refused key are errors tha
   expect(existsSync(join(place.folder, 'data/rankline.db'))).toBe(false)
 })
 
+testTable([
+  ['RANKLINE_METRICS', '/nowhere/rankline.prom', 'The folder /nowhere, for RANKLINE_METRICS, does not exist'],
+  ['RANKLINE_LOG_FORMAT', 'xml', "RANKLINE_LOG_FORMAT cannot be 'xml'"],
+])('the variable %s, which keeps every run from its start, is an error', async (name, value, text) => {
+  await using place = await workspace(sandbox)
+  const { code, odd } = await examined(place, { [name]: value })
+  expect({ code, odd }).toMatchObject({
+    code: 2,
+    odd: [{ check: 'settings', state: 'error', text: expect.stringContaining(text) }],
+  })
+})
+
 test('a key that expires soon and a balance that does not cover the jobs are warnings', async () => {
   const expires = new Date(Date.now() + 3 * 86_400_000).toISOString()
   const poor = await startSandbox({ account: { keyExpires: expires, subscription: { total: 19 } } })

@@ -208,7 +208,7 @@ describe('a backup that is put back', () => {
     await backUp(path, to)
     await breakPage(to, 'queries')
     expect(await refusal(restore(to, path, 'then'))).toContain('is not whole, and nothing was changed')
-    expect(await refusal(restore(`${to}.missing`, path, 'then'))).toContain('There is no database')
+    expect(await refusal(restore(`${to}.missing`, path, 'then'))).toContain('.missing. Check the path')
     expect(await refusal(restore(path, path, 'then'))).toContain('is the database itself')
     expect(contents(path)).toEqual(before)
   })

@@ -58,6 +58,7 @@ export async function restore(
     readonly before: string | null
   }
 > {
+  if (!existsSync(from)) throw new UsageError(`There is no backup ${from}. Check the path`)
   requireDatabase(from)
   const file = realFile(path)
   if (realFile(from) === file)
