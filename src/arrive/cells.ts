@@ -1,4 +1,7 @@
-import { type DecimalMark, readVolume } from '../model/values.ts'
+import { UsageError } from '../model/errors.ts'
+import { memoized } from '../model/text.ts'
+import { dayNumber, latestDay } from '../model/time.ts'
+import { type DecimalMark, quoted, readVolume } from '../model/values.ts'
 
 /** The sign before decimals in a table: where commas part its cells, they are not in its numbers. */
 export function decimalMarkOf(separator: number): DecimalMark {
@@ -12,4 +15,27 @@ export function wholeOf(text: string, decimal: DecimalMark): number {
   // Units, as in 1.5K, stand for numbers that were rounded.
   const read = /[a-z]/i.test(text) ? null : readVolume(text.trim(), decimal)
   return read !== null && 'value' in read ? read.value : -1
+}
+
+/** The number of a day that is written `2026-08-01`, also as the start of an instant; -1 where it is none, or of another century. */
+export function readDay(text: string): number {
+  const [, year, month, day] = /^(20\d{2})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? []
+  return day === undefined ? -1 : (dayNumber(Number(year), Number(month), Number(day)) ?? -1)
+}
+
+/** Reads the days of a file. Throws a sentence for what is none, and for one that is still to come at `now`: it would be the newest for long. */
+export function dayReader(now: number): (text: string, where: () => string) => number {
+  const latest = latestDay(now)
+  const numberOf = memoized(readDay)
+  return (text, where) => {
+    const day = numberOf(text)
+    if (day !== -1 && day <= latest) return day
+    const what =
+      text === ''
+        ? 'the row has no date; write days such as 2026-08-01'
+        : day === -1
+          ? `${quoted(text)} is no date; write days such as 2026-08-01`
+          : `${quoted(text)} is in the future; correct the date, or the clock of this machine`
+    throw new UsageError(`${where()}: ${what}. Nothing was stored`)
+  }
 }

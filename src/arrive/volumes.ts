@@ -1,9 +1,9 @@
 import { UsageError } from '../model/errors.ts'
 import { textInLowerCase } from '../model/text.ts'
+import { dayMs } from '../model/time.ts'
 import { type DecimalMark, quoted, readVolume } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import { decimalMarkOf } from './cells.ts'
-import { readDay } from './clicks/rows.ts'
+import { dayReader, decimalMarkOf, readDay } from './cells.ts'
 import { countryNamed } from './countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
 import { inputFiles, textOfStart } from './input-files.ts'
@@ -27,9 +27,8 @@ export interface VolumeOptions {
   readonly day: number | null
   /** Names of columns that a file calls otherwise. */
   readonly columns: Readonly<Partial<Record<string, string>>>
-  /** When it is added, and the day of that. */
+  /** When it is added. */
   readonly now: number
-  readonly today: number
 }
 
 /** What low spending accounts are shown in place of numbers, and the range that each stands for. */
@@ -77,7 +76,9 @@ export async function readVolumes(
   const places = headerOf(header, options) as Readonly<Record<VolumeColumn, number>>
   const above = titles.slice(0, headerAt).map(({ cells }) => cells.join(' '))
   const source = sourceOf(above, header, file.base)
-  const day = options.day ?? dayOfTitles(above) ?? options.today
+  const dayOf = dayReader(options.now)
+  const day =
+    options.day ?? dayOfTitles(above, (text) => dayOf(text, () => path)) ?? Math.floor(options.now / dayMs)
   if (places.country === -1 && options.country === null)
     throw new UsageError(
       `${path} does not say of which country its volumes are. Name it: --country us, or --country all; nothing was stored`,
@@ -100,7 +101,8 @@ export async function readVolumes(
       empty++
       return
     }
-    const own = places.day === -1 ? -1 : readDay(cell(places.day))
+    const where = () => `${path}:${record.line}`
+    const dated = cell(places.day)
     const country = countryOf(record, cell(places.country), path, options)
     read.push({
       line: record.line,
@@ -108,8 +110,8 @@ export async function readVolumes(
         query,
         country,
         source,
-        ...volumeOf(text, mark, `${path}:${record.line}`),
-        day: own === -1 ? day : own,
+        ...volumeOf(text, mark, where()),
+        day: dated === '' ? day : dayOf(dated, where),
         file: file.base,
         addedAt: options.now,
       },
@@ -159,10 +161,12 @@ function sourceOf(titles: readonly string[], header: readonly string[], base: st
 }
 
 /** A day that stands in the lines above the header. */
-function dayOfTitles(titles: readonly string[]): number | null {
-  const [written] = titles.join(' ').match(/\d{4}-\d{2}-\d{2}/) ?? []
-  const day = written === undefined ? -1 : readDay(written)
-  return day === -1 ? null : day
+function dayOfTitles(titles: readonly string[], dayOf: (text: string) => number): number | null {
+  const written = titles
+    .join(' ')
+    .match(/\d{4}-\d{2}-\d{2}/g)
+    ?.find((text) => readDay(text) !== -1)
+  return written === undefined ? null : dayOf(written)
 }
 
 function countryOf(record: CsvRecord, written: string, path: string, { country }: VolumeOptions): string {

@@ -1,10 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
+import { readDay } from '../arrive/cells.ts'
 import { findOperation } from '../catalog/index.ts'
 import { jobPlaces } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'
 import type { JobSettings } from '../model/job.ts'
 import { closestMatch, parseDuration } from '../model/text.ts'
+import { latestDay } from '../model/time.ts'
 import { type OptionSpecs, type OptionsOf, type ReadResult, switchOption } from '../model/values.ts'
 import type { CsvStyle } from '../output/formats/format.ts'
 import { rowFormats } from '../output/formats/index.ts'
@@ -192,6 +194,15 @@ export function day(flag: string, text: string | undefined): string | undefined 
 function isDay(text: string): boolean {
   const instant = Date.parse(text)
   return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text)
+}
+
+/** The day of a flag as a number. Throws a sentence for what is none, and for one that is still to come at `now`. */
+export function pastDay(flag: string, text: string, now: number): number {
+  const number = text.length === 10 ? readDay(text) : -1
+  if (number === -1) throw new UsageError(`${flag} cannot be '${text}'; write a day such as 2026-08-01`)
+  if (number > latestDay(now))
+    throw new UsageError(`${flag} ${text} is in the future; write a day up to today`)
+  return number
 }
 
 /** An operation of the catalog; undefined where the flag is not given. */

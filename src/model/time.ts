@@ -146,6 +146,11 @@ export function latestKnown(now: number): number {
   return now + agreeingMs
 }
 
+/** The latest day, as a number, that it can be anywhere at `now`. */
+export function latestDay(now: number): number {
+  return Math.floor((latestKnown(now) + furthestMs) / dayMs)
+}
+
 /** The span in which a fresh answer was stored: not older than `freshnessMs`, and not in the future. Null where none is wanted. */
 export function freshSpan(freshnessMs: number | null, now: number): TimeSpan | null {
   return freshnessMs === null ? null : { from: now - freshnessMs, until: latestKnown(now) }

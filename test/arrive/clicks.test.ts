@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readDay } from '../../src/arrive/cells.ts'
 import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { countedSpans } from '../../src/arrive/clicks/counted.ts'
-import { readDay, siteOfProperty, uiExport } from '../../src/arrive/clicks/rows.ts'
+import { siteOfProperty, uiExport } from '../../src/arrive/clicks/rows.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
 import { rowSums, sortedRuns } from '../../src/store/sqlite/clicks/draft.ts'
@@ -28,7 +29,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const options = { property: null, period: null, now: 0 }
+const options = { property: null, period: null, now: Date.parse('2026-11-26T20:00:00Z') }
 const add = (path: string, more: Partial<Parameters<typeof addClicks>[2]> = {}) =>
   addClicks(store, path, { ...options, ...more })
 
@@ -385,6 +386,21 @@ describe('what is wrong ends in one sentence, and nothing is stored', () => {
     ['a cut quote', `${head}2026-10-01,"desk,1,10,2\n`, 'file:2: a quote is opened and never closed'],
     ['a day of another form', `${head}01.10.2026,desk,1,10,2\n`, "file:2: '01.10.2026' is no date"],
     ['a day that is none', `${head}2026-02-30,desk,1,10,2\n`, "file:2: '2026-02-30' is no date"],
+    [
+      'a day that is still to come',
+      `${head}2026-10-01,desk,1,10,2\n2026-11-28,desk,1,10,2\n`,
+      "file:3: '2026-11-28' is in the future",
+    ],
+    [
+      'a UI export of days to come',
+      'Date,Clicks,Impressions,CTR,Position\n2027-06-01,5,50,10%,3\n',
+      "file:2: '2027-06-01' is in the future",
+    ],
+    [
+      'a UI export of a day that is none',
+      'Date,Clicks,Impressions,CTR,Position\n2026-02-30,5,50,10%,3\n',
+      "file:2: '2026-02-30' is no date",
+    ],
     ['a negative number', `${head}2026-10-01,desk,-1,10,2\n`, "file:2: '-1' is no clicks"],
     ['an empty number', `${head}2026-10-01,desk,1,,2\n`, 'file:2: the row has no impressions'],
     ['no rows', head, 'has no row below its header'],

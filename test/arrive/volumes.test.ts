@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readDay } from '../../src/arrive/clicks/rows.ts'
+import { readDay } from '../../src/arrive/cells.ts'
 import { readVolumes, type VolumeOptions } from '../../src/arrive/volumes.ts'
-import { dayText } from '../../src/model/time.ts'
+import { dayMs, dayText } from '../../src/model/time.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 
 let folder = ''
@@ -17,7 +17,7 @@ const today = readDay('2026-11-26')
 const read = async (text: string | Buffer, options: Partial<VolumeOptions> = {}) => {
   const path = join(folder, 'file.csv')
   await writeFile(path, text)
-  return await readVolumes(path, { country: null, day: null, columns: {}, now: 0, today, ...options })
+  return await readVolumes(path, { country: null, day: null, columns: {}, now: today * dayMs, ...options })
 }
 const shown = ({ rows }: Awaited<ReturnType<typeof read>>) =>
   rows.map(
@@ -116,6 +116,32 @@ test.each([
   await expect(read(text, options)).rejects.toMatchObject({
     exitCode: 2,
     message: expect.stringContaining(wanted),
+  })
+})
+
+describe('a day that is no day of the past ends in one sentence', () => {
+  test.each([
+    ['garbage', "file.csv:3: 'garbage' is no date"],
+    ['05/01/2020', "file.csv:3: '05/01/2020' is no date"],
+    ['9999-12-31', "file.csv:3: '9999-12-31' is no date"],
+    ['2026-02-30', "file.csv:3: '2026-02-30' is no date"],
+    ['2031-01-01', "file.csv:3: '2031-01-01' is in the future"],
+  ])('%s', async (day, sentence) => {
+    const text = `keyword,volume,date\ndesk,5,2026-11-26\nchair,1000,${day}\n`
+    await expect(read(text, { country: 'us' })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(sentence),
+    })
+  })
+
+  test('an empty one is that of the file', async () => {
+    const text = 'keyword,volume,date\ndesk,5,\n'
+    expect(shown(await read(text, { country: 'us' }))).toEqual(['desk us 5 2026-11-26'])
+  })
+
+  test('in a title', async () => {
+    const text = 'Keyword Stats 2031-01-01 at 10_22_33\nkeyword,volume\ndesk,5\n'
+    await expect(read(text, { country: 'us' })).rejects.toThrow("'2031-01-01' is in the future")
   })
 })
 

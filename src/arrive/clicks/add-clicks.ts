@@ -5,7 +5,7 @@ import { count, grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import { decimalMarkOf, wholeOf } from '../cells.ts'
+import { dayReader, decimalMarkOf, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import {
   type CsvRecord,
@@ -25,7 +25,6 @@ import {
   decimal,
   layoutOf,
   type RowReader,
-  readDay,
   rowSink,
   siteOfProperty,
   type UiTable,
@@ -46,7 +45,7 @@ const mostRows = 1_000
 export async function addClicks(
   store: Pick<Store, 'clickAdditionOf' | 'draftClicks'>,
   path: string,
-  { now, ...options }: AddOptions & { readonly now: number },
+  options: AddOptions,
 ): Promise<{
   readonly id: number
   /** False where the same content stood there before: nothing was stored. */
@@ -86,7 +85,7 @@ export async function addClicks(
         })
       : await addRows(draft, rowFiles, options)
   const id = await draft.commit({
-    addedAt: now,
+    addedAt: options.now,
     source: path,
     digest,
     rows: read.rows,
@@ -211,6 +210,7 @@ function addUiExport(
   {
     property,
     period: given,
+    now,
     path,
     isArchive,
     country,
@@ -232,7 +232,10 @@ function addUiExport(
     ]
   const [some] = files
   const name = some?.file.name ?? path
-  const read = dayRange(days?.table)
+  const dayOf = dayReader(now)
+  const labelDay = ({ label, line }: UiTable['rows'][number]): number =>
+    dayOf(label, () => `${days?.file.name}:${line}`)
+  const read = dayRange(days?.table.rows.map(labelDay) ?? [])
   const period = read ?? given
   if (period === null) throw new UsageError(noPeriod(name))
   const named =
@@ -260,17 +263,19 @@ function addUiExport(
       hasCountries: country !== null,
       period: isDaily ? null : period,
     })
-    for (const { label, clicks, impressions, position } of table.rows)
+    for (const row of table.rows) {
+      const { label, clicks, impressions, position } = row
       draft.add({
         table: id,
         query: rowsOf === 'query' ? draft.textOf(label, 'query') : 0,
         page: rowsOf === 'page' ? draft.textOf(label, 'page') : 0,
         country: country === null ? 0 : countryCode(country.code),
-        day: isDaily ? readDay(label) : period.from,
+        day: isDaily ? labelDay(row) : period.from,
         clicks,
         impressions,
         positionSum: Math.max(0, position - 1) * impressions,
       })
+    }
   }
   if (days !== undefined) addTable(days.table, { rowsOf: 'total', countedBy: 'property' })
   if (queries !== undefined) addTable(queries.table, { rowsOf: 'query', countedBy: 'property' })
@@ -300,8 +305,7 @@ function addUiExport(
   }
 }
 
-function dayRange(table: UiTable | undefined) {
-  const days = (table?.rows ?? []).map(({ label }) => readDay(label)).filter((day) => day !== -1)
+function dayRange(days: readonly number[]) {
   return days.length === 0 ? null : { from: Math.min(...days), until: Math.max(...days) }
 }
 

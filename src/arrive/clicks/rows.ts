@@ -1,10 +1,9 @@
 import { UsageError } from '../../model/errors.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { grouped, memoized } from '../../model/text.ts'
-import { dayNumber } from '../../model/time.ts'
 import { parseLink } from '../../model/url.ts'
 import { type ClickDraft, countryCode, emptyRow } from '../../store/sqlite/clicks/draft.ts'
-import { wholeOf } from '../cells.ts'
+import { dayReader, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import type { TextRow } from '../csv.ts'
 
@@ -228,12 +227,8 @@ export interface AddOptions {
   readonly property: string | null
   /** The period of files without days. */
   readonly period: { readonly from: number; readonly until: number } | null
-}
-
-/** The number of a day that is written `2026-08-01`, also as the start of an instant; -1 where it is none, or of another century. */
-export function readDay(text: string): number {
-  const [, year, month, day] = /^(20\d{2})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? []
-  return day === undefined ? -1 : (dayNumber(Number(year), Number(month), Number(day)) ?? -1)
+  /** When it is added. */
+  readonly now: number
 }
 
 /** A number from 0 on, with a point or a comma; -1 for anything else. */
@@ -257,13 +252,17 @@ export function siteOfProperty(property: string): string | null {
 const mostOfAll = 1e12
 
 /** Reads rows by what their columns say. Rows of other searches than of the web are left out: images, videos, news, Discover. */
-export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: named, period }: AddOptions) {
+export function rowSink(
+  draft: ClickDraft,
+  layout: ClickLayout,
+  { property: named, period, now }: AddOptions,
+) {
   const has = (field: ClickField): boolean => layout[field] !== -1
   const rowsOf = has('query') ? 'query' : has('page') ? 'page' : 'total'
   const timeSpan = has('date') ? 'day' : 'period'
   const counts = { rows: 0, otherSearches: 0 }
   const row = emptyRow()
-  const dayOf = memoized(readDay)
+  const dayOf = dayReader(now)
   const isWeb = memoized((word) => word.toLowerCase() === 'web')
   const codeOf = memoized((word) => countryCode(countryNamed(word) ?? ''))
   const isTrue = memoized((word) => /^(true|1|t)$/i.test(word))
@@ -322,8 +321,7 @@ export function rowSink(draft: ClickDraft, layout: ClickLayout, { property: name
       row.table = propertyTable(reader)
       if (row.table === -1)
         wrong(reader, has('property') ? 'property' : 'page', 'write an address with its site')
-      row.day = layout.date === -1 ? (period?.from ?? 0) : dayOf(reader.word(layout.date))
-      if (row.day === -1) wrong(reader, 'date', 'write days such as 2026-08-01')
+      row.day = layout.date === -1 ? (period?.from ?? 0) : dayOf(reader.word(layout.date), reader.where)
       row.clicks = wholeNumber(reader, 'clicks')
       row.impressions = wholeNumber(reader, 'impressions')
       if (row.clicks > row.impressions)

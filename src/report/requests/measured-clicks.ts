@@ -1,3 +1,4 @@
+import { readDay } from '../../arrive/cells.ts'
 import {
   type ClickReads,
   type CountedSpan,
@@ -9,7 +10,6 @@ import {
   sumOf,
 } from '../../arrive/clicks/counted.ts'
 import { fitCurve, fittedRanks, type KeywordSamples, type RankSample } from '../../arrive/clicks/fit.ts'
-import { readDay } from '../../arrive/clicks/rows.ts'
 import { grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import { defaultCurve } from '../ctr.ts'

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { addClicks } from '../../../arrive/clicks/add-clicks.ts'
 import { type CountedQuery, countedQueries, suggest } from '../../../arrive/clicks/counted.ts'
 import { fitCurve, heldOut, type KeywordSamples } from '../../../arrive/clicks/fit.ts'
-import { readDay, siteOfProperty } from '../../../arrive/clicks/rows.ts'
+import { siteOfProperty } from '../../../arrive/clicks/rows.ts'
 import { withRows } from '../../../arrive/job-file.ts'
 import { peek } from '../../../jobfile/peek.ts'
 import { UsageError } from '../../../model/errors.ts'
@@ -26,7 +26,7 @@ import { rankedJob } from '../../../report/requests/rank-report.ts'
 import { databaseFile } from '../../../run/config.ts'
 import { storedData } from '../../../run/open-stored.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
-import { findJob } from '../../arguments.ts'
+import { findJob, pastDay } from '../../arguments.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { add, list, undo, fit, suggest: suggestQueries }
@@ -79,7 +79,8 @@ export async function clicks(flags: ClicksFlags, terminal: Terminal): Promise<nu
 async function add(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   if (flags.name === undefined)
     throw new UsageError('Name the file, the folder or the archive: rankline clicks add export.zip')
-  const options = { property: propertyOption(flags.site), period: periodOption(flags) }
+  const now = systemClock.wall()
+  const options = { property: propertyOption(flags.site), period: periodOption(flags, now), now }
   const database = databaseFile.path(flags)
   databaseFile.makeDefaultFolder(database)
   await using changed = await storedData.change(database, {
@@ -88,7 +89,7 @@ async function add(flags: ClicksFlags, terminal: Terminal): Promise<number> {
     log: (line) => note(terminal, line),
   })
   const { store } = changed
-  const added = await addClicks(store, flags.name, { ...options, now: systemClock.wall() })
+  const added = await addClicks(store, flags.name, options)
   const addition = (await store.clickAdditions()).find(({ id }) => id === added.id)
   if (addition === undefined) throw new Error(`The addition ${added.id} is missing`)
   const replaced = added.isNew ? replacedDays(store, addition) : 0
@@ -498,17 +499,11 @@ function propertyOption(site: string | undefined): string | null {
   return property
 }
 
-function periodOption({ from, until }: ClicksFlags) {
+function periodOption({ from, until }: ClicksFlags, now: number) {
   if (from === undefined && until === undefined) return null
   if (from === undefined || until === undefined)
     throw new UsageError('--from and --until belong together: name the first and the last day')
-  const [first, last] = [readDay(from), readDay(until)]
-  for (const [flag, text, day] of [
-    ['--from', from, first],
-    ['--until', until, last],
-  ] as const)
-    if (day === -1 || text.length !== 10)
-      throw new UsageError(`${flag} cannot be '${text}'; write a day such as 2026-08-01`)
+  const [first, last] = [pastDay('--from', from, now), pastDay('--until', until, now)]
   if (last < first) throw new UsageError(`--until ${until} is before --from ${from}. Swap them`)
   return { from: first, until: last }
 }

@@ -1,14 +1,14 @@
-import { readDay } from '../../../arrive/clicks/rows.ts'
 import { countryNamed } from '../../../arrive/countries.ts'
 import { readVolumes } from '../../../arrive/volumes.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { count, grouped } from '../../../model/text.ts'
-import { dayMs, dayText, systemClock, utcMinute } from '../../../model/time.ts'
+import { dayText, systemClock, utcMinute } from '../../../model/time.ts'
 import { listOption, type OptionSpecs, textOption } from '../../../model/values.ts'
 import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databaseFile } from '../../../run/config.ts'
 import { storedData } from '../../../run/open-stored.ts'
+import { pastDay } from '../../arguments.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
 const works = { add, list, undo }
@@ -51,10 +51,9 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
   const now = systemClock.wall()
   const { source, rows, empty } = await readVolumes(flags.file, {
     country: countryOption(flags.country),
-    day: dayOption(flags.date),
+    day: flags.date === undefined ? null : pastDay('--date', flags.date, now),
     columns: columnOption(flags.column),
     now,
-    today: Math.floor(now / dayMs),
   })
   const database = databaseFile.path(flags)
   databaseFile.makeDefaultFolder(database)
@@ -187,13 +186,6 @@ function countryOption(country: string | undefined): string | null {
   const code = countryNamed(country)
   if (code !== null) return code
   throw new UsageError(`--country cannot be '${country}'; write two letters such as us, or all`)
-}
-
-function dayOption(date: string | undefined): number | null {
-  if (date === undefined) return null
-  const day = readDay(date)
-  if (day !== -1 && date.length === 10) return day
-  throw new UsageError(`--date cannot be '${date}'; write a day such as 2026-11-01`)
 }
 
 const known = ['query', 'volume', 'country', 'day']

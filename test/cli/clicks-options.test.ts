@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Workspace, workspace } from '../support/rankline.ts'
+
+let place: Workspace
+beforeAll(async () => {
+  place = await workspace()
+  await place.file('volumes.csv', 'keyword,volume\ndesk,1000\n')
+  await place.file('period.csv', 'query,clicks,impressions,position\ndesk,1,10,2\n')
+})
+afterAll(() => place[Symbol.asyncDispose]())
+
+const volumes = ['volumes', 'add', 'volumes.csv']
+const clicks = ['clicks', 'add', 'period.csv', '--site', 'acme.com']
+
+test.each([
+  [[...volumes, '--country', 'us', '--date', '2999-12-31'], '--date cannot be'],
+  [[...volumes, '--country', 'us', '--date', '2098-12-31'], '--date 2098-12-31 is in the future'],
+  [[...clicks, '--from', '2026-08-01', '--until', '2098-12-31'], '--until 2098-12-31 is in the future'],
+])('%j ends in one sentence', async (args, sentence) => {
+  const { code, stderr } = await place.call(args)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
+})
