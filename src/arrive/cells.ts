@@ -2,6 +2,7 @@ import { UsageError } from '../model/errors.ts'
 import { memoized } from '../model/text.ts'
 import { dayNumber, latestDay } from '../model/time.ts'
 import { type DecimalMark, quoted, readVolume } from '../model/values.ts'
+import type { CsvRecord } from './csv.ts'
 
 /** The sign before decimals in a table: where commas part its cells, they are not in its numbers. */
 export function decimalMarkOf(separator: number): DecimalMark {
@@ -38,4 +39,14 @@ export function dayReader(now: number): (text: string, where: () => string) => n
           : `${quoted(text)} is in the future; correct the date, or the clock of this machine`
     throw new UsageError(`${where()}: ${what}. Nothing was stored`)
   }
+}
+
+/** Throws a sentence for a row that has other cells than its header: it may be cut, or a sign within a number parts it. */
+export function checkCells({ cells, starts, ends, line }: CsvRecord, columns: number, file: string): void {
+  let filled = cells
+  while (filled > columns && starts[filled - 1] === ends[filled - 1]) filled--
+  if (filled !== columns)
+    throw new UsageError(
+      `${file}:${line}: the row has ${cells} cells, not ${columns}: the file may be cut. Export it again; nothing was stored`,
+    )
 }

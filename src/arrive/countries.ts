@@ -22,6 +22,8 @@ ven:ve vnm:vn vgb:vg vir:vi wlf:wf esh:eh yem:ye zmb:zm zwe:zw xkk:xk
     .map((pair) => pair.split(':') as [string, string]),
 )
 
+const byTwo = new Set(byThree.values())
+
 /** What tools call a country beside its usual names. */
 const otherNames = new Map(
   [
@@ -63,7 +65,8 @@ const languages = [
 /** The code of a country that a file names by its code, of two letters or three, or by its name in a usual language; null where it is none. */
 export const countryNamed = memoized((text): string | null => {
   const name = text.normalize('NFC').trim().toLowerCase()
-  if (/^[a-z]{2}$/.test(name)) return name === 'uk' ? 'gb' : name
+  if (name === 'uk') return 'gb'
+  if (byTwo.has(name)) return name
   const known = byThree.get(name) ?? otherNames.get(name)
   if (known !== undefined) return known
   for (const language of languages) {

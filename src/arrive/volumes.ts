@@ -1,9 +1,9 @@
 import { UsageError } from '../model/errors.ts'
-import { textInLowerCase } from '../model/text.ts'
+import { grouped, shellWord, textInLowerCase } from '../model/text.ts'
 import { dayMs } from '../model/time.ts'
 import { type DecimalMark, quoted, readVolume } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import { dayReader, decimalMarkOf, readDay } from './cells.ts'
+import { checkCells, dayReader, decimalMarkOf, readDay } from './cells.ts'
 import { countryNamed } from './countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
 import { inputFiles, textOfStart } from './input-files.ts'
@@ -21,7 +21,7 @@ const columnNames = {
 type VolumeColumn = keyof typeof columnNames
 
 export interface VolumeOptions {
-  /** For files that name none; empty for all countries. */
+  /** For rows that name none; empty for all countries. */
   readonly country: string | null
   /** The day that the file is of, as a number. */
   readonly day: number | null
@@ -73,6 +73,7 @@ export async function readVolumes(
       `${path} has no columns of a keyword and its volume in its first ${mostTitles} lines. Name them: --column query=Phrase --column volume=Searches; nothing was stored`,
     )
   const header = headerRow.cells.map((cell) => cell.trim())
+  checkColumns(header, options.columns, `${path}:${headerRow.line}`)
   const places = headerOf(header, options) as Readonly<Record<VolumeColumn, number>>
   const above = titles.slice(0, headerAt).map(({ cells }) => cells.join(' '))
   const source = sourceOf(above, header, file.base)
@@ -84,7 +85,8 @@ export async function readVolumes(
       `${path} does not say of which country its volumes are. Name it: --country us, or --country all; nothing was stored`,
     )
   const months = header.flatMap((name, place) => (/^searches: /i.test(name) ? [place] : []))
-  const read: { readonly row: VolumeRow; readonly line: number }[] = []
+  /** By country and query the newest row. */
+  const newest = new Map<string, { readonly row: VolumeRow; readonly line: number }>()
   let empty = 0
   let hasMonths = false
   const separator = separatorOf(head)
@@ -97,6 +99,7 @@ export async function readVolumes(
     const text = cell(places.volume)
     hasMonths ||= months.some((place) => cell(place) !== '')
     if (query === '') return
+    checkCells(record, header.length, path)
     if (text === '' || /^([-–—]|n\/?a|null|no data)$/i.test(text)) {
       empty++
       return
@@ -104,19 +107,24 @@ export async function readVolumes(
     const where = () => `${path}:${record.line}`
     const dated = cell(places.day)
     const country = countryOf(record, cell(places.country), path, options)
-    read.push({
-      line: record.line,
-      row: {
-        query,
-        country,
-        source,
-        ...volumeOf(text, mark, where()),
-        day: dated === '' ? day : dayOf(dated, where),
-        file: file.base,
-        addedAt: options.now,
-      },
-    })
+    const row = {
+      query,
+      country,
+      source,
+      ...volumeOf(text, mark, where()),
+      day: dated === '' ? day : dayOf(dated, where),
+      file: file.base,
+      addedAt: options.now,
+    }
+    const key = `${country} ${query}`
+    const known = newest.get(key)
+    if (known?.row.day === row.day && shownVolume(known.row) !== shownVolume(row))
+      throw new UsageError(
+        `${where()}: ${quoted(query)} has the volume ${shownVolume(row)} here and ${shownVolume(known.row)} in line ${known.line}. Leave one of the two rows; nothing was stored`,
+      )
+    if (known === undefined || known.row.day < row.day) newest.set(key, { row, line: record.line })
   })
+  const read = [...newest.values()]
   if (read.length === 0)
     throw new UsageError(`${path} has no volume below its header. Export it again; nothing was stored`)
   const areSteps =
@@ -134,12 +142,7 @@ function headerOf(
   { columns }: Pick<VolumeOptions, 'columns'>,
 ): Readonly<Record<VolumeColumn, number>> | null {
   const names = cells.map((cell) => cell.trim().toLowerCase())
-  const placeOf = (column: VolumeColumn): number => {
-    const given = columns[column]
-    if (given !== undefined) return names.indexOf(given.toLowerCase())
-    // Global volume is never the volume.
-    return names.findIndex((name) => (columnNames[column] as readonly string[]).includes(name))
-  }
+  const placeOf = (column: VolumeColumn): number => names.findIndex((name) => isNamed(name, column, columns))
   const places = {
     query: placeOf('query'),
     volume: placeOf('volume'),
@@ -147,6 +150,33 @@ function headerOf(
     day: placeOf('day'),
   }
   return places.query === -1 || places.volume === -1 ? null : places
+}
+
+function isNamed(name: string, column: VolumeColumn, given: VolumeOptions['columns']): boolean {
+  const own = given[column]
+  // Global volume is never the volume.
+  return own === undefined
+    ? (columnNames[column] as readonly string[]).includes(name)
+    : name === own.toLowerCase()
+}
+
+/** Throws a sentence where two columns say the same: they may say it differently. */
+function checkColumns(header: readonly string[], given: VolumeOptions['columns'], where: string): void {
+  for (const column of Object.keys(columnNames) as VolumeColumn[]) {
+    const [one, other] = header.filter((name) => isNamed(name.toLowerCase(), column, given))
+    if (one === undefined || other === undefined) continue
+    const what = column === 'query' ? 'keyword' : column
+    throw new UsageError(
+      one.toLowerCase() === other.toLowerCase()
+        ? `${where}: two columns are called ${quoted(one)}. Leave one of them; nothing was stored`
+        : `${where}: two columns say the ${what}, ${quoted(one)} and ${quoted(other)}. Name the one that counts: --column ${column}=${shellWord(other)}; nothing was stored`,
+    )
+  }
+}
+
+/** A volume or a range, for messages. */
+function shownVolume({ volume, least, most }: Pick<VolumeRow, 'volume' | 'least' | 'most'>): string {
+  return volume == null ? `${grouped(least ?? 0)} to ${grouped(most ?? 0)}` : grouped(volume)
 }
 
 const planner = 'Keyword Planner'
@@ -178,9 +208,8 @@ function countryOf(record: CsvRecord, written: string, path: string, { country }
   }
   const code = countryNamed(written)
   if (code !== null) return code
-  if (country !== null) return country
   throw new UsageError(
-    `${path}:${record.line}: ${quoted(written)} is no country. Write two letters such as us, or name it: --country us; nothing was stored`,
+    `${path}:${record.line}: ${quoted(written)} is no country. Write two letters such as us, or leave the cell empty and name it: --country us; nothing was stored`,
   )
 }
 

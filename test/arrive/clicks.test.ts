@@ -383,6 +383,11 @@ describe('what is wrong ends in one sentence, and nothing is stored', () => {
   const head = 'date,query,clicks,impressions,position\n'
   test.each([
     ['a cut row', `${head}2026-10-01,desk,1,10,2\n2026-10-02,desk,1`, 'file:3: the row has 3 cells, not 5'],
+    [
+      'two columns of one name',
+      'date,query,clicks,Clicks,impressions,position\n2026-10-01,desk,1,2,10,2\n',
+      "file:1: two columns are called 'clicks'",
+    ],
     ['a cut quote', `${head}2026-10-01,"desk,1,10,2\n`, 'file:2: a quote is opened and never closed'],
     ['a day of another form', `${head}01.10.2026,desk,1,10,2\n`, "file:2: '01.10.2026' is no date"],
     ['a day that is none', `${head}2026-02-30,desk,1,10,2\n`, "file:2: '2026-02-30' is no date"],

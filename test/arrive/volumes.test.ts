@@ -119,6 +119,68 @@ test.each([
   })
 })
 
+test.each([
+  [
+    'a last row that was cut',
+    'keyword,volume,cpc\ndesk,5,1\nchair,10',
+    'file.csv:3: the row has 2 cells, not 3',
+  ],
+  ['a number that parts its row', 'keyword,volume\nchair,1,234\n', 'file.csv:2: the row has 3 cells, not 2'],
+  [
+    'all countries as a word',
+    'keyword,volume,country\ndesk,5,de\nchair,1,Global\n',
+    "file.csv:3: 'Global' is no country",
+  ],
+  [
+    'a country that is misspelled',
+    'keyword,volume,country\nchair,1,Deutschlnd\n',
+    "file.csv:2: 'Deutschlnd' is no country",
+  ],
+  ['a code of no country', 'keyword,volume,country\nchair,1,xx\n', "file.csv:2: 'xx' is no country"],
+  [
+    'a keyword of two volumes',
+    'keyword,volume\nchair,1000\ndesk,7\n Chair,5\n',
+    "file.csv:4: 'chair' has the volume 5 here and 1,000 in line 2",
+  ],
+  [
+    'a keyword of two ranges',
+    'keyword,volume\nchair,1K – 10K\nchair,10 – 100\n',
+    "file.csv:3: 'chair' has the volume 10 to 100 here and 1,000 to 10,000 in line 2",
+  ],
+  [
+    'two columns of one name',
+    'keyword,volume,Volume\nchair,1,5\n',
+    "file.csv:1: two columns are called 'volume'",
+  ],
+  [
+    'two columns of volumes',
+    'keyword,volume,Search volume\nchair,1,5\n',
+    "say the volume, 'volume' and 'Search volume'. Name the one that counts: --column volume='Search volume'",
+  ],
+])('%s is refused with its line, whatever country is named', async (_, text, sentence) => {
+  await expect(read(text, { country: 'us' })).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining(sentence),
+  })
+})
+
+test('the country that is named holds for rows without one', async () => {
+  const text = 'keyword,volume,country\nchair,1,de\nchair,2,\n'
+  expect(shown(await read(text, { country: 'us' }))).toEqual([
+    'chair de 1 2026-11-26',
+    'chair us 2 2026-11-26',
+  ])
+})
+
+test('a keyword that stands twice with one volume counts once, and of two days the newer one', async () => {
+  const text =
+    'keyword,volume,date\nchair,10,2026-11-01\nChair,10.0,2026-11-01\ndesk,5,2026-11-02\ndesk,4,2026-10-02\n'
+  expect(shown(await read(text, { country: 'us' }))).toEqual([
+    'chair us 10 2026-11-01',
+    'desk us 5 2026-11-02',
+  ])
+})
+
 describe('a day that is no day of the past ends in one sentence', () => {
   test.each([
     ['garbage', "file.csv:3: 'garbage' is no date"],

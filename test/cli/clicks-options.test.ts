@@ -13,6 +13,7 @@ const volumes = ['volumes', 'add', 'volumes.csv']
 const clicks = ['clicks', 'add', 'period.csv', '--site', 'acme.com']
 
 test.each([
+  [[...volumes, '--country', 'xx'], "--country cannot be 'xx'"],
   [[...volumes, '--country', 'us', '--date', '2999-12-31'], '--date cannot be'],
   [[...volumes, '--country', 'us', '--date', '2098-12-31'], '--date 2098-12-31 is in the future'],
   [[...clicks, '--from', '2026-08-01', '--until', '2098-12-31'], '--until 2098-12-31 is in the future'],

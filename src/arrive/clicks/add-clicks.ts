@@ -3,9 +3,10 @@ import { basename, dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
 import { count, grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
+import { quoted } from '../../model/values.ts'
 import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import { dayReader, decimalMarkOf, wholeOf } from '../cells.ts'
+import { checkCells, dayReader, decimalMarkOf, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import {
   type CsvRecord,
@@ -22,6 +23,7 @@ import { openParquet } from './parquet.ts'
 import {
   type AddOptions,
   type ClickLayout,
+  columnTwice,
   decimal,
   layoutOf,
   type RowReader,
@@ -362,6 +364,11 @@ async function recogniseCsv(file: InputFile, head: string): Promise<RecognisedFi
   if (table !== null) return { kind: 'ui', file, table }
   const layout = layoutOf(header.cells)
   if (layout === null) return { kind: 'other', file }
+  const twice = columnTwice(header.cells)
+  if (twice !== null)
+    throw new UsageError(
+      `${file.name}:${header.line}: two columns are called ${quoted(twice)}. Leave one of them; nothing was stored`,
+    )
   return {
     kind: 'rows',
     file,
@@ -415,10 +422,7 @@ async function readCsvRows(
       isHeader = false
       return
     }
-    if (one.cells !== columns)
-      throw new UsageError(
-        `${file.name}:${one.line}: the row has ${one.cells} cells, not ${columns}: the file may be cut. Export it again; nothing was stored`,
-      )
+    checkCells(one, columns, file.name)
     take(reader)
   })
 }

@@ -42,8 +42,20 @@ const fieldOf = new Map(
   Object.entries(names).flatMap(([field, all]) => all.map((name) => [name, field as ClickField] as const)),
 )
 
+const plainName = (column: string): string =>
+  column
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_')
+
 /** The places of what rows say; -1 where they do not say it. */
 export type ClickLayout = Readonly<Record<ClickField, number>>
+
+/** The name of a field that two columns have; null where none does. */
+export function columnTwice(columns: readonly string[]): string | null {
+  const written = columns.map((column) => column.trim().toLowerCase())
+  return written.find((name, place) => fieldOf.has(plainName(name)) && written.indexOf(name) < place) ?? null
+}
 
 /** What the columns of a table are; null where it is none of clicks. Of two columns that say the same the first one counts. */
 export function layoutOf(columns: readonly string[]): ClickLayout | null {
@@ -52,12 +64,7 @@ export function layoutOf(columns: readonly string[]): ClickLayout | null {
     number
   >
   for (const [place, column] of columns.entries()) {
-    const field = fieldOf.get(
-      column
-        .trim()
-        .toLowerCase()
-        .replaceAll(/[\s-]+/g, '_'),
-    )
+    const field = fieldOf.get(plainName(column))
     if (field !== undefined && layout[field] === -1) layout[field] = place
   }
   const { clicks, impressions, position, positionSum, date, query, page } = layout

@@ -14,7 +14,7 @@ import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../
 const works = { add, list, undo }
 
 const flags = {
-  country: textOption('The country of a file that names none: two letters such as us, or all'),
+  country: textOption('The country of rows that name none: two letters such as us, or all'),
   date: textOption('The day that the file is of; default: the day that it says, else today'),
   column: listOption('What a column of the file is called: --column query=Phrase --column volume=Searches'),
   ...sharedFlags.wait,

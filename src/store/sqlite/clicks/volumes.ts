@@ -37,16 +37,6 @@ export function volumeFinder(db: Database) {
 /** A row of a file. */
 type NewVolume = Omit<typeof volumes.$inferInsert, 'additionId'>
 
-/** Of each query and country the newest row, and of one day the last. */
-function newestOfEach(rows: readonly NewVolume[]): readonly NewVolume[] {
-  const newest = new Map<string, NewVolume>()
-  for (const row of rows) {
-    const key = `${row.country} ${row.query}`
-    if ((newest.get(key)?.day ?? row.day) <= row.day) newest.set(key, row)
-  }
-  return [...newest.values()]
-}
-
 export function volumeStore(db: Database, writer: GroupCommit) {
   const orm = drizzle(db)
   /** What was added, the oldest first. */
@@ -72,10 +62,13 @@ export function volumeStore(db: Database, writer: GroupCommit) {
     /** A finder of volumes as they are stored now. */
     addedVolumes: () => volumeFinder(db),
     volumeAdditions: async () => volumeAdditions(),
-    /** Stores volumes as one addition and answers its number; that of an earlier one that says the same, and stores nothing. */
-    addVolumes: (rows: readonly NewVolume[]): Promise<{ readonly id: number; readonly isNew: boolean }> =>
+    /**
+     * Stores volumes as one addition and answers its number; that of an earlier one that says the same, and stores nothing.
+     *
+     * @param own one of each query and country
+     */
+    addVolumes: (own: readonly NewVolume[]): Promise<{ readonly id: number; readonly isNew: boolean }> =>
       writer.write(() => {
-        const own = newestOfEach(rows)
         const same = db
           .prepare(
             raw`SELECT 1 FROM ${volumes} WHERE ${volumes.query} = @query AND ${volumes.country} = @country AND ${volumes.additionId} = @id
