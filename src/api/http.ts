@@ -1,7 +1,9 @@
+import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import type { Pool } from 'undici'
+import type { buildConnector, Pool } from 'undici'
+import type connector from 'undici/lib/core/connect.js'
 import { isLoopback, parseUrl, percentDecoded } from '../model/url.ts'
 
 /** One HTTP exchange: what came back, or how it failed. Never rejected. */
@@ -56,6 +58,12 @@ export const defaultKeepAlive = {
   longestMs: 25_000,
 }
 
+/**
+ * How long a connection that was opened ahead waits for its first request. Services wait for it for longer than between two requests, 20 to 60
+ * seconds by default: there is room to the time after which one would close it.
+ */
+const aheadMs = 2_000
+
 /** Answers larger than this are not read. */
 const largestBody = 20_000_000
 const connectTimeoutMs = 10_000
@@ -87,13 +95,22 @@ export function openHttpClient(options: HttpClientOptions) {
       const sending = { request, headers, timeoutMs, onSent, signal, proxy }
       return withoutKey(await exchange(await opened, sending), apiKey)
     },
+    /**
+     * Opens so many connections before calls need them, so that the first calls arrive as soon as later ones. Those that are not used are closed
+     * again; one that cannot be opened is left to the call that needs it. Null through a proxy.
+     */
+    openAhead:
+      proxy === null ? async (count: number): Promise<void> => (await opened).openAhead(count) : null,
     /** Closes all connections; requests in flight end with them. */
     close: async (): Promise<void> => (await opened).destroy(),
   }
 }
 
 /** The pool of connections to the service or to its proxy. */
-type Dispatcher = Pick<Pool, 'dispatch' | 'destroy'>
+interface Dispatcher extends Pick<Pool, 'dispatch'> {
+  destroy(): Promise<void>
+  openAhead(count: number): void
+}
 
 async function openDispatcher(
   options: Pick<HttpClientOptions, 'origin' | 'connections' | 'proxy' | 'keepAlive'>,
@@ -113,16 +130,74 @@ async function openDispatcher(
   const connect = { timeout: connectTimeoutMs }
   if (proxy == null) {
     const { default: Pool } = await import('undici/lib/dispatcher/pool.js')
-    return new Pool(origin, { ...limits, connect })
+    const { default: connectorOf } = await import('undici/lib/core/connect.js')
+    const ahead = openedAhead(origin, connectorOf({ ...connect, allowH2: false }))
+    const pool = new Pool(origin, { ...limits, connect: ahead.connect })
+    return {
+      dispatch: (request, handler) => pool.dispatch(request, handler),
+      destroy: async () => {
+        ahead.close()
+        await pool.destroy()
+      },
+      openAhead: ahead.open,
+    }
   }
   const { ProxyAgent } = await import('undici')
-  return new ProxyAgent({
+  const agent = new ProxyAgent({
     ...limits,
     uri: proxy.origin,
     ...(proxy.authorization === null ? {} : { token: proxy.authorization }),
     proxyTls: connect,
     requestTls: connect,
   })
+  return {
+    dispatch: (request, handler) => agent.dispatch(request, handler),
+    destroy: () => agent.destroy(),
+    openAhead: () => {},
+  }
+}
+
+/** Connections that are opened before a call needs them. */
+function openedAhead(origin: string, connectNow: ReturnType<typeof connector>) {
+  const { protocol, host, hostname, port } = new URL(origin)
+  const place = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port }
+  const opening = new Set<Socket>()
+  /** They wait for their first request, the oldest first. */
+  const waiting = new Set<Socket>()
+  const connect: buildConnector.connector = (options, callback) => {
+    for (const socket of waiting) {
+      waiting.delete(socket)
+      // One that the service has just closed is gone in a moment.
+      if (socket.readyState === 'open') return queueMicrotask(() => callback(null, socket))
+    }
+    connectNow(options, callback)
+  }
+  const openOne = (): void => {
+    const socket = connectNow(place, (...result) => {
+      if (result[0] !== null) return
+      opening.delete(socket)
+      waiting.add(socket)
+      const timer = setTimeout(() => {
+        if (waiting.delete(socket)) socket.destroy()
+      }, aheadMs)
+      socket.once('close', () => {
+        clearTimeout(timer)
+        waiting.delete(socket)
+      })
+    })
+    opening.add(socket)
+    socket.once('close', () => opening.delete(socket))
+  }
+  return {
+    /** For the pool: hands one out, or connects where none waits. */
+    connect,
+    open: (count: number): void => {
+      for (let left = count - opening.size - waiting.size; left > 0; left--) openOne()
+    },
+    close: (): void => {
+      for (const socket of [...opening, ...waiting]) socket.destroy()
+    },
+  }
 }
 
 let isParserKept = false

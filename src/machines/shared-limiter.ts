@@ -1,345 +1,23 @@
 import type { AcquireOptions, Permit, RateLimiter } from '../api/rate-limiter.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import type { SharedJournal } from './postgres/open.ts'
+import {
+  firstState,
+  inTurns,
+  type LimiterEffect,
+  type LimiterEvent,
+  leaseLeadMs,
+  type QueuedCall,
+  stepOf,
+  timesToLease,
+} from './send-times.ts'
 import { whenReachable } from './waiting.ts'
 
-/*
- * How calls come to send times, as a machine: an event changes the state, and the effects follow from both. Nothing here waits or asks; instants
- * are monotonic milliseconds.
- *
- * A call is in one of these states:
- *
- *   waiting   it has asked, and is not written yet
- *   writing   it was let through, and its row is being written
- *   ready     it is written, and leaves at the next send time
- *   left      it is no longer here
- *
- *   state     goes on                            given up       the database fails
- *   waiting   writing, shortly before its send time   left           waiting
- *   writing   ready, when it is written          left           writing
- *   ready     left, at the next send time             -              left, rejected
- *
- * Without a limit a waiting call skips the other states: it is let through and may leave when it is written.
- *
- *   event       what it changes                                                           then
- *   asked       the call waits; urgent ones stand before the others, jobs take turns      calls go on
- *   aborted     a waiting call is gone                                                    -
- *   written     a writing call is ready; how long that took is learned                    calls go on
- *   cancelled   a writing call is gone: the next call takes its send time                      calls go on
- *   throttled   calls are refused from now on; the send times at hand would be refused, too    it is noted in the database
- *   passed      a call that left after the refusal: calls are refused no longer           it is noted in the database
- *   leased      there are more send times; or no limit; or another process met a refusal       calls go on
- *   limits      what is known of the limit is forgotten                                   calls go on
- *   failed      ready calls are rejected: no send time will come                               -
- *   woken       nothing                                                                   calls go on
- *
- * `calls go on` lets calls leave whose send time has come, lets others through, leases send times where some are missing, and says when to wake it.
- */
-
-export interface QueuedCall {
-  readonly id: number
-  /** A free lookup: it goes before all others. */
-  readonly urgent: boolean
-  /** Whose call it is: jobs take turns. */
-  readonly job?: string | undefined
-}
-
-export interface LimiterState {
-  readonly waiting: readonly QueuedCall[]
-  readonly ready: readonly QueuedCall[]
-  /** How many calls are writing or ready: each takes one of the next send times. */
-  readonly underWay: number
-  /** The send times at hand, the next one first. */
-  readonly sendTimes: readonly number[]
-  /** How many of the next send times stay unused: the second ones of cold requests. */
-  readonly unused: number
-  /** How many requests are still cold: they take two send times each. */
-  readonly coldLeft: number
-  /** Until then there is no limit. */
-  readonly unlimitedUntil: number
-  /** The send time of the call that probes after a refusal: before it no send time is asked for. */
-  readonly probeAt: number
-  readonly isLeasing: boolean
-  /** How long before its send time a call is let through, so that it can be written; others follow it within `togetherMs`. */
-  readonly leadMs: number
-  /** Since when the service refuses calls; null while it lets them pass. */
-  readonly refusedSince: number | null
-  /** The last refusal: a call that left before it says nothing of whether others pass now. */
-  readonly refusedAt: number
-  /** Whether a paid call was refused: a free lookup that passes does not mean that paid calls pass. */
-  readonly paidRefused: boolean
-}
-
-export type LimiterEvent =
-  | { readonly kind: 'asked' | 'aborted'; readonly call: QueuedCall }
-  | { readonly kind: 'written'; readonly call: QueuedCall; readonly tookMs: number }
-  | {
-      readonly kind: 'throttled'
-      readonly free: boolean
-      readonly sentAt: number
-      readonly namedMs: number | null
-    }
-  | {
-      readonly kind: 'passed'
-      readonly free: boolean
-      readonly sentAt: number
-      readonly leftAt: number
-    }
-  | {
-      readonly kind: 'leased'
-      /** Null where there is no limit. */
-      readonly sendTimes: readonly number[] | null
-      /** Calls are refused, here or by another process: the one send time is for a call that probes. */
-      readonly isProbe: boolean
-      /** `refusedAt` when the send times were asked for: what was refused since would be refused at these send times, too. */
-      readonly refusedBefore: number
-    }
-  | { readonly kind: 'failed'; readonly error: unknown; readonly wasLeasing: boolean }
-  | { readonly kind: 'cancelled' | 'limits' | 'woken' }
-
-export type LimiterEffect =
-  | { readonly kind: 'let-through'; readonly id: number; readonly needsTime: boolean }
-  /** The call leaves at its send time; null without a limit. */
-  | { readonly kind: 'leave'; readonly id: number; readonly sendTime: number | null }
-  | { readonly kind: 'reject'; readonly id: number; readonly error: unknown }
-  /** Takes the place of an earlier one; null: no wake is needed. */
-  | { readonly kind: 'wake'; readonly inMs: number | null }
-  | { readonly kind: 'lease' }
-  /** `sentAt` is the send time of the call by the clock of the database. */
-  | { readonly kind: 'note-refusal'; readonly sentAt: number; readonly namedMs: number | null }
-  | { readonly kind: 'note-pass'; readonly sentAt: number }
-
-/** Send times that are leased at once: few are lost with a process, and a lease is one statement for several calls. */
-const timesAtOnce = 5
-/** More send times are leased while those at hand last for less than this many times as long as writing a call takes. */
-const leadsAhead = 3
 /**
- * A send time is used at its time, or this much later, for a process may be kept from its work so long; then it is lost. Of the limit so much
- * is left unused that calls may be late by 75 ms before a second has one too many.
+ * The first call of a process that goes alone is waited for no longer. A service that starts may keep all calls waiting over its first one, and they
+ * would arrive together with those behind them.
  */
-const graceMs = 20
-/** Calls that leave within so long after one that is let through are let through with it, and written together. */
-const togetherMs = 120
-/** Without a limit it is asked so often whether there is one, or a refusal. */
-const unlimitedForMs = 500
-/** What writing a call takes at first; then the longest time lately, which decays by 2 % per call. */
-const firstLeadMs = 4
-const longestLeadMs = 200
-const decay = 0.02
-
-const never = Number.NEGATIVE_INFINITY
-
-export function firstState(coldRequests: number): LimiterState {
-  return {
-    waiting: [],
-    ready: [],
-    underWay: 0,
-    sendTimes: [],
-    unused: 0,
-    coldLeft: coldRequests,
-    unlimitedUntil: never,
-    probeAt: never,
-    isLeasing: false,
-    leadMs: firstLeadMs,
-    refusedSince: null,
-    refusedAt: never,
-    paidRefused: false,
-  }
-}
-
-/** What an event at `now` makes of a state. */
-export function stepOf(
-  state: LimiterState,
-  event: LimiterEvent,
-  now: number,
-): {
-  readonly state: LimiterState
-  /** In the order in which they are done. */
-  readonly effects: readonly LimiterEffect[]
-} {
-  switch (event.kind) {
-    case 'asked':
-      return goOn({ ...state, waiting: queued(state.waiting, event.call) }, now)
-    case 'aborted': {
-      const waiting = state.waiting.filter(({ id }) => id !== event.call.id)
-      const isIdle = waiting.length + state.ready.length === 0
-      return { state: { ...state, waiting }, effects: isIdle ? [{ kind: 'wake', inMs: null }] : [] }
-    }
-    case 'written': {
-      const leadMs = learned(state.leadMs, event.tookMs)
-      return goOn({ ...state, leadMs, ready: queued(state.ready, event.call) }, now)
-    }
-    case 'cancelled':
-      return goOn({ ...state, underWay: state.underWay - 1 }, now)
-    case 'throttled':
-      return {
-        state: {
-          ...state,
-          sendTimes: [],
-          probeAt: never,
-          unlimitedUntil: never,
-          refusedAt: now,
-          refusedSince: state.refusedSince ?? now,
-          paidRefused: state.paidRefused || !event.free,
-        },
-        effects: [{ kind: 'note-refusal', sentAt: event.sentAt, namedMs: event.namedMs }],
-      }
-    case 'passed': {
-      const saysNothing =
-        state.refusedSince === null || event.leftAt <= state.refusedAt || (event.free && state.paidRefused)
-      if (saysNothing) return { state, effects: [] }
-      return {
-        state: { ...state, refusedSince: null, paidRefused: false, probeAt: never },
-        effects: [{ kind: 'note-pass', sentAt: event.sentAt }],
-      }
-    }
-    case 'leased':
-      return goOn({ ...withLease(state, event, now), isLeasing: false }, now)
-    case 'failed':
-      return {
-        state: {
-          ...state,
-          ready: [],
-          underWay: state.underWay - state.ready.length,
-          isLeasing: state.isLeasing && !event.wasLeasing,
-        },
-        effects: state.ready.map(({ id }) => ({ kind: 'reject', id, error: event.error })),
-      }
-    case 'limits':
-      return goOn({ ...state, unlimitedUntil: never }, now)
-    case 'woken':
-      return goOn(state, now)
-  }
-}
-
-/** How many send times are leased for the calls of a state. */
-export function timesToLease(state: LimiterState): number {
-  return Math.min(timesAtOnce, Math.max(1, missingTimes(state)))
-}
-
-/** Lets calls leave and lets others through, as far as the send times at hand allow at `now`. */
-function goOn(state: LimiterState, now: number): ReturnType<typeof stepOf> {
-  const effects: LimiterEffect[] = []
-  if (now < state.unlimitedUntil) {
-    for (const { id } of state.ready) effects.push({ kind: 'leave', id, sendTime: null })
-    for (const { id } of state.waiting) effects.push({ kind: 'let-through', id, needsTime: false })
-    effects.push({ kind: 'wake', inMs: null })
-    const underWay = state.underWay - state.ready.length
-    return { state: { ...state, underWay, ready: [], waiting: [] }, effects }
-  }
-  let next = withoutPastTimes(state, now)
-  for (;;) {
-    const [call] = next.ready
-    const [sendTime] = next.sendTimes
-    if (call === undefined || sendTime === undefined || sendTime > now) break
-    effects.push({ kind: 'leave', id: call.id, sendTime })
-    const isCold = next.coldLeft > 0
-    next = withoutPastTimes(
-      {
-        ...next,
-        ready: next.ready.slice(1),
-        sendTimes: next.sendTimes.slice(1),
-        underWay: next.underWay - 1,
-        coldLeft: next.coldLeft - (isCold ? 1 : 0),
-        unused: next.unused + (isCold ? 1 : 0),
-      },
-      now,
-    )
-  }
-  for (let { leadMs } = next; ; leadMs = next.leadMs + togetherMs) {
-    const [call] = next.waiting
-    const sendTime = next.sendTimes[next.underWay]
-    if (call === undefined || sendTime === undefined || sendTime - leadMs > now) break
-    effects.push({ kind: 'let-through', id: call.id, needsTime: true })
-    next = { ...next, waiting: next.waiting.slice(1), underWay: next.underWay + 1 }
-  }
-  effects.push({ kind: 'wake', inMs: untilNext(next, now) })
-  if (next.isLeasing || !lacksTimes(next, now)) return { state: next, effects }
-  effects.push({ kind: 'lease' })
-  return { state: { ...next, isLeasing: true }, effects }
-}
-
-/** Drops send times that are over, and those that stay unused. */
-function withoutPastTimes(state: LimiterState, now: number): LimiterState {
-  let { sendTimes, unused } = state
-  while (sendTimes.length > 0 && (unused > 0 || (sendTimes[0] as number) < now - graceMs)) {
-    sendTimes = sendTimes.slice(1)
-    unused = Math.max(0, unused - 1)
-  }
-  return { ...state, sendTimes, unused }
-}
-
-/**
- * Milliseconds until the next call may leave or be let through, or until send times may be asked for again after a probe; null where no call
- * waits for an instant.
- */
-function untilNext(state: LimiterState, now: number): number | null {
-  const { waiting, ready, sendTimes, underWay, leadMs, probeAt } = state
-  const leaves = (ready.length > 0 ? sendTimes[0] : undefined) ?? Number.POSITIVE_INFINITY
-  const isLetThrough = (waiting.length > 0 ? sendTimes[underWay] : undefined) ?? Number.POSITIVE_INFINITY
-  const probed = missingTimes(state) > 0 && now < probeAt ? probeAt : Number.POSITIVE_INFINITY
-  const wakeAt = Math.min(leaves, isLetThrough - leadMs, probed)
-  return wakeAt < Number.POSITIVE_INFINITY ? Math.max(1, Math.ceil(wakeAt - now)) : null
-}
-
-function lacksTimes(state: LimiterState, now: number): boolean {
-  const { sendTimes, probeAt, leadMs } = state
-  if (missingTimes(state) <= 0 || now < probeAt) return false
-  return sendTimes.length < timesAtOnce || (sendTimes.at(-1) as number) < now + leadsAhead * leadMs
-}
-
-function missingTimes({ waiting, underWay, unused, sendTimes }: LimiterState): number {
-  return waiting.length + underWay + unused - sendTimes.length
-}
-
-function withLease(
-  state: LimiterState,
-  { sendTimes, isProbe, refusedBefore }: Extract<LimiterEvent, { kind: 'leased' }>,
-  now: number,
-): LimiterState {
-  if (state.refusedAt !== refusedBefore) return state
-  const standing = withStanding(state, isProbe, now)
-  if (sendTimes === null) return { ...standing, unlimitedUntil: now + unlimitedForMs }
-  return {
-    ...standing,
-    unlimitedUntil: never,
-    sendTimes: [...state.sendTimes, ...sendTimes].sort((a, b) => a - b),
-    probeAt: isProbe ? (sendTimes[0] as number) : state.probeAt,
-  }
-}
-
-/** The service refuses calls of another process, or lets them pass again. */
-function withStanding(state: LimiterState, isRefused: boolean, now: number): LimiterState {
-  if (isRefused === (state.refusedSince !== null)) return state
-  return isRefused
-    ? { ...state, refusedSince: now, refusedAt: now, paidRefused: true }
-    : { ...state, refusedSince: null, paidRefused: false }
-}
-
-/** The time that writing takes by the last call: longer at once, shorter bit by bit. */
-function learned(leadMs: number, tookMs: number): number {
-  return Math.min(longestLeadMs, Math.max(tookMs, leadMs + (tookMs - leadMs) * decay))
-}
-
-/** Urgent ones stand before all others. */
-function queued(calls: readonly QueuedCall[], call: QueuedCall): readonly QueuedCall[] {
-  const urgent = calls.filter((one) => one.urgent)
-  const others = calls.slice(urgent.length)
-  return call.urgent ? [...urgent, call, ...others] : [...urgent, ...inTurns(others, call)]
-}
-
-/** Those who wait, with one more: jobs take turns, and calls of one job keep their order. */
-function inTurns<One extends Pick<QueuedCall, 'job'>>(waiting: readonly One[], one: One): readonly One[] {
-  const own = waiting.filter(({ job }) => job === one.job).length
-  const lastOwn = waiting.findLastIndex(({ job }) => job === one.job)
-  const before = new Map<string | undefined, number>()
-  const place = waiting.findIndex(({ job }, index) => {
-    const ofJob = before.get(job) ?? 0
-    before.set(job, ofJob + 1)
-    return index > lastOwn && ofJob > own
-  })
-  return place < 0 ? [...waiting, one] : waiting.toSpliced(place, 0, one)
-}
+const aloneMs = 500
 
 /** The rate limiter of one process among several that share a key. */
 export type SharedLimiter = ReturnType<typeof sharedLimiter>
@@ -347,7 +25,7 @@ export type SharedLimiter = ReturnType<typeof sharedLimiter>
 /**
  * Calls leave at send times that are leased in the time of the database. A call is let through shortly before a send time, so that it can be written;
  * whichever is written first leaves at the next send time, so that none is lost over one that takes long. What follows from what happens is
- * decided by the functions above; here it is done.
+ * decided in send-times.ts; here it is done.
  */
 export function sharedLimiter({
   rates,
@@ -355,6 +33,7 @@ export function sharedLimiter({
   clock,
   concurrency,
   coldRequests = 0,
+  firstAlone = false,
   onError,
   signal: over,
 }: {
@@ -365,13 +44,15 @@ export function sharedLimiter({
   readonly concurrency: number
   /** The first requests, which take two send times each: they arrive late on new connections, and would meet those behind them. */
   readonly coldRequests?: number
+  /** The first paid call goes alone: the others follow when it has come back, or a little later. */
+  readonly firstAlone?: boolean
   /** Called with an error of the database that no waiting helps against. */
   readonly onError: (error: unknown) => void
   /** Ends waiting for a database that cannot be reached. */
   readonly signal?: AbortSignal
 }) {
   let state = firstState(coldRequests)
-  const places = placesInFlight(concurrency)
+  const places = placesInFlight(concurrency, firstAlone)
   /** What a call waits for, by its number: to be let through (with whether it needs a send time), or to leave (with its send time). */
   const lettingThrough = new Map<number, (needsTime: boolean) => void>()
   const leaving = new Map<
@@ -430,7 +111,7 @@ export function sharedLimiter({
       const count = timesToLease(state)
       const answer = await patient(async () => {
         const askedAt = clock.monotonic()
-        const answer = await rates.lease(keyHash, count, state.leadMs * 2)
+        const answer = await rates.lease(keyHash, count, leaseLeadMs(state))
         clock.note(answer.now, askedAt, clock.monotonic())
         return answer
       })
@@ -478,6 +159,7 @@ export function sharedLimiter({
       if (!urgent) places.leave()
       throw error
     })
+    if (!needsTime && !urgent) places.openAll()
     let leftAt = clock.monotonic()
     let isWriting = needsTime
     let isOver = false
@@ -495,6 +177,7 @@ export function sharedLimiter({
           happen({ kind: 'written', call: { id, urgent }, tookMs: clock.monotonic() - grantedAt })
         })
         leftAt = sendTime ?? clock.monotonic()
+        if (!urgent && !places.areAllOpen()) clock.after(aloneMs, places.openAll)
       },
       sent: () => {},
       cancel: () => {
@@ -504,6 +187,7 @@ export function sharedLimiter({
       },
       finish: (throttled, namedMs = null) => {
         end()
+        if (!urgent) places.openAll()
         const sentAt = leftAt - clock.monotonicAt(0)
         happen(
           throttled
@@ -534,15 +218,19 @@ export function sharedLimiter({
   } satisfies RateLimiter & { busy(): number; isPaced(): boolean; ofJob(job: string): RateLimiter['acquire'] }
 }
 
-/** The calls in flight, at most so many. Who leaves hands its place over, so that all come in their turn. */
-function placesInFlight(most: number) {
+/**
+ * The calls in flight, at most so many; one until all places are opened, where the first one goes alone. Who leaves hands its place over, so that all
+ * come in their turn.
+ */
+function placesInFlight(most: number, firstAlone: boolean) {
+  let open = firstAlone ? 1 : most
   let inFlight = 0
   let outside: readonly { readonly enterNow: () => void; readonly job: string | undefined }[] = []
   return {
     /** Fulfilled when there is room for one more; rejected with the reason of an aborted signal. */
     enter: (signal: AbortSignal | undefined, job: string | undefined): Promise<void> =>
       new Promise((resolve, reject) => {
-        if (inFlight < most) {
+        if (inFlight < open) {
           inFlight += 1
           return resolve()
         }
@@ -562,6 +250,14 @@ function placesInFlight(most: number) {
       outside = outside.slice(1)
       if (next === undefined) inFlight -= 1
       else next.enterNow()
+    },
+    areAllOpen: (): boolean => open === most,
+    openAll: (): void => {
+      const entering = outside.slice(0, most - inFlight)
+      outside = outside.slice(entering.length)
+      open = most
+      inFlight += entering.length
+      for (const one of entering) one.enterNow()
     },
     busy: (): number => inFlight + outside.length,
     areAwaited: (): boolean => outside.length > 0,

@@ -32,6 +32,8 @@ export interface WorkerOptions
   readonly journal: SharedJournal
   readonly limiter: SharedLimiter
   readonly clock: DatabaseClock
+  /** Called when it has taken a chunk of so many queries and has no other one: calls are to come. */
+  readonly onWork: (queries: number) => void
   /** Opens an empty store for one chunk. */
   readonly openMemory: () => Promise<Store>
   readonly stop: StopSignal
@@ -119,7 +121,8 @@ export async function runWorker(
       keyHash: hash,
       clock,
       concurrency: settings.concurrency,
-      coldRequests,
+      coldRequests: http.openAhead === null ? coldRequests : 0,
+      firstAlone: true,
       signal: life.signal,
       onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
     })
@@ -146,6 +149,9 @@ export async function runWorker(
       name: processName(),
       version,
       openMemory: openScratchStore,
+      // One that cannot be opened is left to the call that needs it.
+      onWork: (queries: number) =>
+        void http.openAhead?.(Math.min(coldRequests, settings.concurrency, queries)),
     }
     // Nothing is at stake yet: a queue that says nothing is not waited for.
     stop.signal.addEventListener('abort', journal.abandon, { once: true })
@@ -285,6 +291,7 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
       return journal.chunks.take(id, [keyHash], 1, leaseMs, { name: options.name, which })
     }, stop.signal)
     if (chunk === undefined) return false
+    if (held.size === 0) options.onWork(chunk.queries.length)
     const lost = new AbortController()
     const work = collectChunk(chunk, lost)
       .catch(failed)

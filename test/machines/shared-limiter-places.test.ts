@@ -24,6 +24,51 @@ describe('A call', () => {
     expect(departed.map(({ at }) => sendTimes.indexOf(at))).toEqual([0, 2, 4, 5])
   })
 
+  test('that is the first one of a process goes alone until it has come back', async () => {
+    const { time, call, departed, granted, limiter } = aLimiter({ firstAlone: true, concurrency: 3 })
+    for (const name of ['a', 'b', 'c', 'd', 'e']) void call(name)
+    void call('urgent', { urgent: true })
+    await time.pass(400)
+    expect(names(departed)).toEqual(['urgent', 'a'])
+    granted.get('urgent')?.finish(false)
+    await time.pass(50)
+    expect(names(departed)).toEqual(['urgent', 'a'])
+    granted.get('a')?.finish(false)
+    await time.pass(1_000)
+    expect(names(departed)).toEqual(['urgent', 'a', 'b', 'c', 'd'])
+    expect(limiter.busy()).toBe(4)
+  })
+
+  test('that is the first one is waited for half a second', async () => {
+    const { time, call, departed, database } = aLimiter({ firstAlone: true })
+    for (const name of ['a', 'b', 'c']) void call(name)
+    await time.pass(2_000)
+    const [first = 0, ...others] = departed.map(({ at }) => at)
+    expect(others.map((at) => at >= first + 500)).toEqual([true, true])
+    // The send times meanwhile are not leased, for others may use them.
+    expect(database.leases.slice(0, 2)).toEqual([1, 2])
+  })
+
+  test('that is the first one and is given up leaves its turn to the next', async () => {
+    const { time, call, departed, granted, limiter } = aLimiter({ firstAlone: true })
+    const first = limiter.acquire()
+    for (const name of ['b', 'c']) void call(name)
+    await time.pass(10)
+    ;(await first).cancel()
+    await time.pass(400)
+    expect(names(departed)).toEqual(['b'])
+    granted.get('b')?.finish(false)
+    await time.pass(200)
+    expect(names(departed)).toEqual(['b', 'c'])
+  })
+
+  test('that is the first one goes with the others where there is no limit', async () => {
+    const { time, call, departed } = aLimiter({ firstAlone: true, spacingMs: null })
+    for (const name of ['a', 'b', 'c']) void call(name)
+    await time.pass(0)
+    expect(names(departed)).toEqual(['a', 'b', 'c'])
+  })
+
   test('leaves at once where there is no limit, and asks again after a while', async () => {
     const { time, call, departed, database } = aLimiter({ spacingMs: null })
     for (let number = 0; number < 20; number++) void call(`call ${number}`)

@@ -8,7 +8,7 @@ import {
   type QueuedCall,
   stepOf,
   timesToLease,
-} from '../../src/machines/shared-limiter.ts'
+} from '../../src/machines/send-times.ts'
 import { testTable } from '../support/test-table.ts'
 
 const calm = firstState(0)
@@ -16,7 +16,7 @@ const aCall = (id: number, urgent = false): QueuedCall => ({ id, urgent })
 const noWake: LimiterEffect = { kind: 'wake', inMs: null }
 const letThrough = (id: number, needsTime = true): LimiterEffect => ({ kind: 'let-through', id, needsTime })
 
-/** All at 1,000 ms, with a lead of 4 ms. */
+/** All at 1,000 ms, with a lead of 4 ms, to which 20 ms are added. */
 testTable<
   [
     what: string,
@@ -56,14 +56,14 @@ testTable<
   ],
   [
     'a call is let through shortly before its send time',
-    { waiting: [aCall(1)], sendTimes: [1_004] },
+    { waiting: [aCall(1)], sendTimes: [1_024] },
     { kind: 'woken' },
     { waiting: [], underWay: 1 },
     [letThrough(1), noWake],
   ],
   [
     'and not earlier',
-    { waiting: [aCall(1)], sendTimes: [1_005] },
+    { waiting: [aCall(1)], sendTimes: [1_025] },
     { kind: 'woken' },
     { waiting: [aCall(1)], underWay: 0 },
     [{ kind: 'wake', inMs: 1 }],
@@ -77,7 +77,7 @@ testTable<
     },
     { kind: 'woken' },
     { waiting: [aCall(4)], underWay: 3 },
-    [letThrough(1), letThrough(2), letThrough(3), { kind: 'wake', inMs: 121 }],
+    [letThrough(1), letThrough(2), letThrough(3), { kind: 'wake', inMs: 101 }],
   ],
   [
     'the send time of a call under way is not given to another one',
@@ -106,6 +106,13 @@ testTable<
     { kind: 'written', call: aCall(1), tookMs: 4 },
     { underWay: 0, sendTimes: [] },
     [{ kind: 'leave', id: 1, sendTime: 980 }, noWake],
+  ],
+  [
+    'the second send time of a cold request stays unused',
+    { underWay: 1, unused: 1, sendTimes: [900, 1_000] },
+    { kind: 'written', call: aCall(1), tookMs: 4 },
+    { sendTimes: [], unused: 0 },
+    [{ kind: 'leave', id: 1, sendTime: 1_000 }, noWake],
   ],
   [
     'writing that takes longer is learned at once',
@@ -189,7 +196,7 @@ testTable<
     { sendTimes: [1_500], isLeasing: true, waiting: [aCall(1)] },
     { kind: 'leased', sendTimes: [1_200, 1_700], isProbe: false, refusedBefore: -Infinity },
     { sendTimes: [1_200, 1_500, 1_700], isLeasing: false },
-    [{ kind: 'wake', inMs: 196 }],
+    [{ kind: 'wake', inMs: 176 }],
   ],
   [
     'send times that were asked for before a refusal are not used',

@@ -60,7 +60,7 @@ async function aWorker(there: TestJournal, settings: Settings = {}) {
   const options: WorkerOptions = {
     ...{ journal, limiter, clock, stop, serviceFor, keyHash, openMemory: openScratchStore },
     ...{ name: 'test', version: '0', concurrency: 8, leaseMs: 60_000, once: false, random: Math.random },
-    ...{ maxOutageMs: 60_000, maxThrottlingMs: 60_000, onState: () => {} },
+    ...{ maxOutageMs: 60_000, maxThrottlingMs: 60_000, onState: () => {}, onWork: () => {} },
     notice: (line) => said.push(line),
   }
   return { sandbox, options, stop, run, said }

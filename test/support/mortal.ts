@@ -33,7 +33,7 @@ export function mortalWire(original: typeof openHttpClient): typeof openHttpClie
   return (options) => {
     const wire = original(options)
     const life = current
-    return life === null ? wire : { exchange: life.exchange(wire), close: wire.close }
+    return life === null ? wire : { ...wire, exchange: life.exchange(wire) }
   }
 }
 
