@@ -199,6 +199,8 @@ function pageItems(db: Database) {
     },
     /** Notes what was stored of an answer in place of all that was stored before. */
     remember: (answerId: number, items: readonly StoredItem[]) => void known.set(answerId, items),
+    /** No page of its query follows any more: what is remembered of the answer would only lie there. */
+    drop: (answerId: number) => void known.delete(answerId),
     forget: () => known.clear(),
   }
 }

@@ -343,7 +343,13 @@ function answerRecorder(
     const updates: StoredUpdate[] = []
     for (const [index, read] of states.all(runId, queries).entries())
       updates.push({ read, update: (changes[index] as AnswerRecord).follow(read.query) })
-    return follow(updates)
+    const effects = follow(updates)
+    for (const update of updates) if (hasEnded(update)) dropItems(update.read)
+    return effects
+  }
+
+  const dropItems = ({ rows }: StoredQueryState): void => {
+    for (const { answerId } of rows) if (answerId !== null) memory.items.drop(answerId)
   }
 
   const recordAll = (changes: readonly AnswerRecord[]): readonly TaskCountChange[] => {
@@ -382,6 +388,11 @@ function runOf({ runId }: AnswerRecord): number {
 interface StoredUpdate {
   readonly read: StoredQueryState
   readonly update: QueryUpdate
+}
+
+/** Whether no page follows in this run. */
+function hasEnded({ update: { paging } }: StoredUpdate): boolean {
+  return paging !== null && !('next' in paging)
 }
 
 /**

@@ -311,6 +311,7 @@ export function passingItems(): StoreCache['items'] {
   return {
     of: (answerId) => known.get(answerId) ?? [],
     remember: (answerId, items) => void known.set(answerId, items),
+    drop: () => {},
     // They are no rows that a rollback takes back, and no other connection changes them.
     forget: () => {},
   }
