@@ -50,6 +50,8 @@ test('a job with targets is continued on its own day only; an older run is close
   const states = place.sql("SELECT query, state FROM rankings WHERE date = '2020-01-01' ORDER BY query")
   expect(states.map(({ state }) => state)).toEqual(['absent', 'absent', 'unknown'])
   expect((await place.call(['resume'])).stderr).toContain('No run is unfinished')
+  expect((await place.call(['resume', '1'])).stderr).toContain('A later run took the place of run 1')
+  expect((await place.call(['resume', '2'])).stderr).toContain('Run 2 is finished, and nothing in it failed')
 })
 
 test('--fresh begins anew', async () => {

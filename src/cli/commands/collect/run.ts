@@ -379,10 +379,13 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
   return await continueRun(flags, terminal, {
     fits: isOpen,
     none: 'No run is unfinished.',
-    refusal: ({ id, closedAt }) =>
-      closedAt === null
-        ? `Run ${id} is finished. To buy what failed in it: rankline retry ${id}`
-        : `A later run took the place of run ${id}, so it cannot be continued. List runs with: rankline runs`,
+    refusal: ({ id, closedAt, finishReason }) => {
+      if (closedAt !== null)
+        return `A later run took the place of run ${id}, so it cannot be continued. List runs with: rankline runs`
+      return finishReason === 'completed'
+        ? `Run ${id} is finished, and nothing in it failed. List runs with: rankline runs`
+        : `Run ${id} is finished. To buy what failed in it: rankline retry ${id}`
+    },
     failed: 'ignore',
     prepare: (store, run) => store.reopenRun(run.id),
   })
