@@ -24,8 +24,12 @@ export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>
       const found = wanted.map((name) => names.indexOf(name)).filter((index) => index >= 0)
       return found[0] ?? -1
     },
-    /** Gives each row below the header that says something to a function. It is one object, of each row in turn. */
-    eachRow: async (take: (row: ForeignRow) => void): Promise<void> => {
+    /**
+     * Gives each row below the header that says something to a function. It is one object, of each row in turn. Throws a sentence where rows
+     * stand above the header, as in a table that was sorted.
+     */
+    eachRow: async (at: RowPlaces, take: (row: ForeignRow) => void): Promise<void> => {
+      refuseAbove(file, header.line, at)
       const reader = rowReader(file)
       await readCsv(file, file.separator, (record) => {
         if (record.line <= header.line || !hasText(record)) return
@@ -35,6 +39,34 @@ export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>
       })
     },
   }
+}
+
+/** Where a table has what makes a row of it; the days are -1 where they are in no column. */
+interface RowPlaces {
+  readonly query: number
+  readonly day: number
+  readonly ranks: readonly number[]
+}
+
+/** Throws a sentence where anything above the header is a row of the table. Titles stand there in files of many tools. */
+function refuseAbove({ name, headRows }: ForeignFile, headerLine: number, at: RowPlaces): void {
+  const rows = headRows.filter(({ cells, line }) => {
+    const cell = (place: number): string => cells[place]?.trim() ?? ''
+    return (
+      line < headerLine &&
+      cell(at.query) !== '' &&
+      (at.day < 0 || readCell.day(cell(at.day), null) !== null) &&
+      at.ranks.some((place) => isOfRanks(cell(place)))
+    )
+  })
+  if (rows.length > 0)
+    throw new UsageError(
+      `${name}:${rows[0]?.line}: ${rows.length === 1 ? 'a row stands' : `${rows.length} rows stand`} above the header, which is in line ${headerLine}. Put the header into the first line`,
+    )
+}
+
+function isOfRanks(cell: string): boolean {
+  return !('unknown' in readCell.rank(cell)) || /^(-|n\/a)$/i.test(cell)
 }
 
 /** The last row of a file has no line end and may have lost some of it: a rank of which digits are missing is another rank. */
@@ -197,7 +229,7 @@ export const tableFormat: ForeignFormat = {
     const rankOf = readCell.ranks(
       firstRows(file.head, Number.POSITIVE_INFINITY).map(({ cells }) => cells[at.rank] ?? ''),
     )
-    await table.eachRow((row) => {
+    await table.eachRow({ query: at.query, day: at.date, ranks: [at.rank] }, (row) => {
       const text = row.needed(at.query)
       const rank = rankOf(row.needed(at.rank))
       const dated = at.date < 0 ? '' : row.needed(at.date)

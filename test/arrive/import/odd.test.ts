@@ -322,6 +322,26 @@ describe('a table as people have it', () => {
     })
   })
 
+  test('whose header stands among its rows is refused; titles may stand above it', async () => {
+    const rows = Array.from(
+      { length: 14 },
+      (_, place) => `${'abcdefghijlmno'[place]},2026-01-05,${place + 1}`,
+    )
+    const sorted = [...rows, 'keyword,date,rank'].sort()
+    await expect(told(put('sorted.csv', `${sorted.join('\n')}\n`), 'acme.com')).rejects.toThrow(
+      /sorted\.csv:1: 10 rows stand above the header, which is in line 11\. Put the header into the first line$/,
+    )
+    const semrush = 'Keyword,Tags,*.acme.com/*_20260105,*.acme.com/*_20260105_type'
+    await expect(
+      told(put('semrush.csv', `a,,-,\nb,,12,organic\n${semrush}\nc,,7,organic\n`)),
+    ).rejects.toThrow(/semrush\.csv:1: 2 rows stand above the header, which is in line 3/)
+    const titles =
+      'Report for,acme.com,14\nDate range,2026-01-01,2026-01-31\nKeywords,,14\nExported,2026-01-31,\n'
+    expect(
+      (await told(put('titles.csv', `${titles}keyword,date,rank\n${rows[0]}\n`), 'acme.com')).rows,
+    ).toEqual(['a acme.com 2026-01-05 ranked 1'])
+  })
+
   test('with a broken row says where that is', async () => {
     const path = put('quote.csv', table('2026-01-05,a,3,acme.com', '2026-01-05,"b" c,3,acme.com'))
     await expect(told(path)).rejects.toThrow(/quote\.csv:3: text follows a closed quote/)

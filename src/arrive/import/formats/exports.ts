@@ -30,7 +30,7 @@ const ahrefsFormat: ForeignFormat = {
     if (typeof day !== 'number')
       throw new UsageError(`${file.name} does not say of which day it is. Name it with --day 2026-03-01`)
     const siteFor = siteGuess(file, options, domainIn(file.base))
-    await table.eachRow((row) => {
+    await table.eachRow({ query: column.keyword, day: -1, ranks: [column.position] }, (row) => {
       const text = row.needed(column.keyword)
       const rank = readCell.rank(row.needed(column.position))
       const url = readCell.link(row.cell(column.url))
@@ -69,7 +69,7 @@ const ahrefsOldFormat: ForeignFormat = {
       volume: table.column('volume'),
     }
     const siteFor = siteGuess(file, options, domainIn(file.base))
-    await table.eachRow((row) => {
+    await table.eachRow({ query: column.keyword, day: column.updated, ranks: [column.position] }, (row) => {
       const query = into.query({
         text: row.needed(column.keyword),
         volume: row.volume(column.volume),
@@ -132,7 +132,7 @@ const mozFormat: ForeignFormat = {
     })
     const siteFor = siteGuess(file, options)
     const tagsOf = readCell.tags(/[,;|]/)
-    await table.eachRow((row) => {
+    await table.eachRow({ query: keyword, day: -1, ranks: engines.map(({ index }) => index) }, (row) => {
       for (const { index, engine, hl, gl, date, url, volume } of engines) {
         const place = readCell.rank(row.needed(index))
         const dated = row.whole(date)
@@ -183,7 +183,7 @@ const webPositionFormat: ForeignFormat = {
       number,
     ]
     const siteFor = siteGuess(file, options)
-    await table.eachRow((row) => {
+    await table.eachRow({ query: keyword, day: date, ranks: [position] }, (row) => {
       const place = readCell.rank(row.needed(position))
       const day = dayIn(row, row.needed(date), options)
       const link = readCell.link(row.cell(url))
@@ -236,7 +236,7 @@ const semrushTrackingFormat: ForeignFormat = {
       ]
     })
     const tagsOf = readCell.tags(/[,;|]/)
-    await table.eachRow((row) => {
+    await table.eachRow({ query: keyword, day: -1, ranks: places.map(({ index }) => index) }, (row) => {
       const text = row.needed(keyword)
       if (text === '') return
       const query = into.query({
@@ -291,7 +291,7 @@ const semrushPositionsFormat: ForeignFormat = {
     const siteFor = siteGuess(file, options, domain)
     const gl = market === null ? null : (/^(?:mobile-)?([a-z]{2})$/.exec(market)?.[1] ?? null)
     const device = market?.startsWith('mobile-') === true ? 'mobile' : null
-    await table.eachRow((row) => {
+    await table.eachRow({ query: column.keyword, day: column.time, ranks: [column.position] }, (row) => {
       const rank = readCell.rank(row.needed(column.position))
       const kind = row.cell(column.type).toLowerCase()
       const url = readCell.link(row.cell(column.url))
@@ -363,38 +363,41 @@ const statFormat: ForeignFormat = {
       .filter(({ index }) => index >= 0)
     const siteFor = siteGuess(file, options)
     const tagsOf = readCell.tags('/')
-    await table.eachRow((row) => {
-      const text = row.needed(column.keyword)
-      const day = dayIn(row, row.needed(column.date), options)
-      const [country = '', language = ''] = row.cell(column.market).split('-')
-      const site = row.cell(column.site) || null
-      for (const { index, link, engine, ruler } of ranks) {
-        const place = row.needed(index)
-        const read = readCell.rank(place)
-        // A blank of another engine says as well that it is not followed there.
-        if (engine !== 'google' && !('rank' in read)) continue
-        const url = readCell.link(row.cell(link))
-        const query = into.query({
-          text,
-          gl: country === '' ? null : countryNamed(country),
-          hl: language || null,
-          location: row.cell(column.location) || null,
-          device: row.cell(column.device).toLowerCase().replace('smartphone', 'mobile') || null,
-          engine,
-          volume: row.volume(column.volume),
-          tags: tagsOf(row.cell(column.tags)),
-        })
-        const series = into.series(query, site === null ? siteFor(url) : readCell.site(site), ruler)
-        if ('rank' in read && read.rank < leastCustom) into.ranked(series, day, read.rank, url)
-        else if (
-          'rank' in read ||
-          (place === '' && day >= blanksSince) ||
-          (place === '0' && day < blanksSince)
-        )
-          into.absent(series, day, null)
-        else into.unknown(series, day, /^n\/a$/i.test(place) ? 'not yet checked' : 'no rank')
-      }
-    })
+    await table.eachRow(
+      { query: column.keyword, day: column.date, ranks: ranks.map(({ index }) => index) },
+      (row) => {
+        const text = row.needed(column.keyword)
+        const day = dayIn(row, row.needed(column.date), options)
+        const [country = '', language = ''] = row.cell(column.market).split('-')
+        const site = row.cell(column.site) || null
+        for (const { index, link, engine, ruler } of ranks) {
+          const place = row.needed(index)
+          const read = readCell.rank(place)
+          // A blank of another engine says as well that it is not followed there.
+          if (engine !== 'google' && !('rank' in read)) continue
+          const url = readCell.link(row.cell(link))
+          const query = into.query({
+            text,
+            gl: country === '' ? null : countryNamed(country),
+            hl: language || null,
+            location: row.cell(column.location) || null,
+            device: row.cell(column.device).toLowerCase().replace('smartphone', 'mobile') || null,
+            engine,
+            volume: row.volume(column.volume),
+            tags: tagsOf(row.cell(column.tags)),
+          })
+          const series = into.series(query, site === null ? siteFor(url) : readCell.site(site), ruler)
+          if ('rank' in read && read.rank < leastCustom) into.ranked(series, day, read.rank, url)
+          else if (
+            'rank' in read ||
+            (place === '' && day >= blanksSince) ||
+            (place === '0' && day < blanksSince)
+          )
+            into.absent(series, day, null)
+          else into.unknown(series, day, /^n\/a$/i.test(place) ? 'not yet checked' : 'no rank')
+        }
+      },
+    )
   },
 }
 

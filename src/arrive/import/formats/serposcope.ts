@@ -168,7 +168,7 @@ const serposcopeCsvFormat: ForeignFormat = {
   read: async (file, into, options) => {
     const table = tableIn(file, isTargetCsv) as ForeignTable
     let only: string | null = null
-    await table.eachRow((row) => {
+    await table.eachRow({ query: table.column('keyword'), day: 0, ranks: [1] }, (row) => {
       const cells = row.cells()
       if (cells.length < ofTarget.length)
         throw new UsageError(
