@@ -1,5 +1,5 @@
 import { UsageError } from '../../model/errors.ts'
-import { closestMatch } from '../../model/text.ts'
+import { closestMatch, shellWord } from '../../model/text.ts'
 import { layoutOf } from '../clicks/rows.ts'
 import { countryNamed } from '../countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, textRow } from '../csv.ts'
@@ -19,10 +19,23 @@ export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>
   return {
     /** The names of its columns, as they are written. */
     header: header.cells,
-    /** The place of the column of one of these names, whatever their case; -1 where there is none. */
+    /** The place of the column of one of these names, whatever their case; -1 where there is none. Throws a sentence where two have the name. */
     column: (...wanted: readonly string[]): number => {
-      const found = wanted.map((name) => names.indexOf(name)).filter((index) => index >= 0)
-      return found[0] ?? -1
+      const name = wanted.find((one) => names.includes(one))
+      if (name === undefined) return -1
+      if (names.indexOf(name) !== names.lastIndexOf(name))
+        throw new UsageError(
+          `${file.name}:${header.line}: two columns are called '${name}'. Give the one that does not count another name in the file`,
+        )
+      return names.indexOf(name)
+    },
+    /** Throws a sentence where columns of several of these names are there: which one counts is not said. */
+    refuseSeveral: (wanted: readonly string[], kind: string, what: string): void => {
+      const found = header.cells.filter((cell) => wanted.includes(nameOf(cell)))
+      if (new Set(found.map(nameOf)).size > 1)
+        throw new UsageError(
+          `${file.name}:${header.line}: ${found.length} columns have ${what} (${found.join(', ')}). Name one with --column ${shellWord(`${kind}=${found[0]?.trim()}`)}`,
+        )
     },
     /**
      * Gives each row below the header that says something to a function. It is one object, of each row in turn. Throws a sentence where rows
@@ -178,6 +191,9 @@ const aliases = {
   engine: ['engine', 'search engine'],
 } as const
 
+/** What makes a row of a table, or is a number in it: one column has it. */
+const single = { query: 'keywords', date: 'days', rank: 'ranks', target: 'sites', volume: 'search volumes' }
+
 type ColumnKind = keyof typeof aliases
 export const columnKinds = Object.keys(aliases) as readonly ColumnKind[]
 
@@ -207,6 +223,8 @@ export const tableFormat: ForeignFormat = {
       (['query', 'rank'] as const).every((kind) => columnNames(kind).some((name) => names.has(name))),
     )
     if (table === null) throw withoutColumns(file, options)
+    for (const [kind, what] of Object.entries(single))
+      table.refuseSeveral(columnNames(kind as ColumnKind), kind, what)
     const at = Object.fromEntries(
       columnKinds.map((kind) => [kind, table.column(...columnNames(kind))]),
     ) as Record<ColumnKind, number>

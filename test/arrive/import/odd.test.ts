@@ -31,11 +31,12 @@ async function told(
   target: string | null = null,
   as: string | null = null,
   day: number | null = null,
+  columns: readonly (readonly [string, string])[] = [],
 ) {
   const { rows, summary } = await importFiles({
     path,
     as,
-    options: { target, day, order: null, columns: new Map() },
+    options: { target, day, order: null, columns: new Map(columns) },
     job: null,
     now: Date.UTC(2026, 10, 26),
     database: null,
@@ -340,6 +341,35 @@ describe('a table as people have it', () => {
     expect(
       (await told(put('titles.csv', `${titles}keyword,date,rank\n${rows[0]}\n`), 'acme.com')).rows,
     ).toEqual(['a acme.com 2026-01-05 ranked 1'])
+  })
+
+  test('with two columns of ranks, days, sites or volumes is refused until one is named', async () => {
+    const row = 'a,2026-11-01,12,3\n'
+    const path = put('two-ranks.csv', `keyword,date,Google,Position\n${row}`)
+    await expect(told(path, 'acme.com')).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${path}:1: 2 columns have ranks (Google, Position). Name one with --column rank=Google`,
+    })
+    expect((await told(path, 'acme.com', null, null, [['rank', 'Google']])).rows).toEqual([
+      'a acme.com 2026-11-01 ranked 12',
+    ])
+    const refused = async (header: string, ...columns: readonly (readonly [string, string])[]) =>
+      await told(put('two.csv', `${header}\n${row}`), 'acme.com', null, null, columns).catch(
+        ({ message }) => String(message).split('two.csv:')[1],
+      )
+    const twice =
+      "1: two columns are called 'rank'. Give the one that does not count another name in the file"
+    expect(await refused('keyword,date,rank,rank')).toBe(twice)
+    expect(await refused('keyword,date,rank,Rank', ['rank', 'rank'])).toBe(twice)
+    expect(await refused('keyword,date,rank,date')).toMatch(/two columns are called 'date'/)
+    expect(await refused('keyword,date,rank,Start Date')).toMatch(/days \(date, Start Date\)\. .* date=date$/)
+    expect(await refused('keyword,date,rank,query')).toMatch(/2 columns have keywords \(keyword, query\)/)
+    expect(await refused('domain,date,rank,site,keyword')).toMatch(/2 columns have sites \(domain, site\)/)
+    expect(await refused('keyword,date,rank,Volume,Search Volume')).toMatch(/2 columns have search volumes/)
+    // Ranks of before, and the best ones, are no ranks of the day.
+    expect(await refused('keyword,date,rank,Previous position')).toMatchObject({
+      rows: ['a acme.com 2026-11-01 ranked 12'],
+    })
   })
 
   test('with a broken row says where that is', async () => {
