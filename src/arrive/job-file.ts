@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { openJob } from '../jobfile/open.ts'
+import { paramReaders } from '../jobfile/params.ts'
 import { peek } from '../jobfile/peek.ts'
 import { site } from '../jobfile/targets.ts'
 import { withItems } from '../jobfile/yaml.ts'
@@ -130,6 +131,7 @@ function followedBy({ tracked }: Pick<ImportResult, 'tracked'>) {
   const devices = new Map<string, number>()
   const places = new Map<string, number>()
   const engines = new Set<string>()
+  const codes = new Map<string, number>()
   let refused = 0
   let last: string | null = null
   for (const one of tracked) {
@@ -146,8 +148,8 @@ function followedBy({ tracked }: Pick<ImportResult, 'tracked'>) {
     if (one.device !== null && one.device !== 'desktop') add(devices, one.device)
     if (one.location !== null) add(places, one.location)
     if (one.engine !== null && one.engine !== 'google') engines.add(one.engine)
-    const gl = one.gl !== null && /^[a-z]{2}$/.test(one.gl) ? one.gl : null
-    const hl = one.hl !== null && /^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(one.hl) ? one.hl : null
+    const gl = accepted('gl', one.gl, codes)
+    const hl = accepted('hl', one.hl, codes)
     const key = JSON.stringify([textInLowerCase(read.value), gl, hl])
     const row = rows.get(key) ?? { query: read.value, gl, hl, volume: null, url: null, tags: new Set() }
     rows.set(key, row)
@@ -169,6 +171,11 @@ function followedBy({ tracked }: Pick<ImportResult, 'tracked'>) {
         : [
             `The service spells places its own way: ${counted(places)} are left out. Write them as location, as in 'Austin, Texas', in a column of the CSV`,
           ]),
+      ...(codes.size === 0
+        ? []
+        : [
+            `The service does not have these countries and languages, and they are left out: ${counted(codes)}. Write their codes as gl and hl into the CSV`,
+          ]),
       ...(engines.size === 0
         ? []
         : [`Other engines and parameters are not asked for: ${firstNames([...engines].sort())}`]),
@@ -180,6 +187,14 @@ function followedBy({ tracked }: Pick<ImportResult, 'tracked'>) {
       ...(refused === 0 ? [] : [`Keywords that are no text to search for, left out: ${grouped(refused)}`]),
     ],
   }
+}
+
+/** The code of a country or a language, where a job can ask for it; else null, and it is counted. */
+function accepted(name: 'gl' | 'hl', code: string | null, others: Map<string, number>): string | null {
+  if (code === null || code === '') return null
+  if (paramReaders.isTaken(name, code)) return code
+  add(others, `${name} ${code}`)
+  return null
 }
 
 /**

@@ -1,4 +1,4 @@
-import { billableOperations } from '../catalog/index.ts'
+import { billableOperation, billableOperations } from '../catalog/index.ts'
 import {
   type BillableOperation,
   checkParam,
@@ -75,6 +75,12 @@ function paramValue(param: Param, name: string, text: string): ReadResult<ParamV
   const fix = 'value' in read ? param.unknownCode?.(written) : null
   if (fix) return { message: `${name} cannot be ${quoted(text)}`, fix }
   return 'value' in read ? read : { message: `${name} ${read.message}`, fix: read.fix }
+}
+
+/** Whether a job that names no operation can ask with a parameter of that text. */
+function isTaken(name: string, text: string): boolean {
+  const param = paramOf(billableOperation('alpha.search'), name, 'get')
+  return param !== undefined && 'value' in paramValue(param, name, text)
 }
 
 type Params = Readonly<Record<string, ParamValue>>
@@ -231,6 +237,7 @@ export const paramReaders = {
   names: paramNames,
   of: paramOf,
   value: paramValue,
+  isTaken,
   unknown: unknownParam,
   combine,
   depthAndPages,

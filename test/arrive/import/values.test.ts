@@ -126,3 +126,20 @@ test('a new job asks each keyword of a market once, and has no target that is no
     expect.stringContaining("left out of the targets: 'our shop'"),
   )
 })
+
+test('a country or a language that the service does not have is left out of a job, and named', async () => {
+  const tracked = [
+    followed('oak desk', 'eu'),
+    followed('pine desk', 'ww', { hl: 'en' }),
+    followed('ash desk', 'us', { hl: 'english' }),
+    followed('elm desk', 'gb', { hl: 'pt-br' }),
+    followed('fir desk', 'eu'),
+  ] as unknown as ImportResult['tracked']
+  const proposed = await proposedJob('no-such-job', { tracked, notes: [] })
+  expect(proposed?.files.at(-1)?.text).toBe(
+    'query,hl,gl\noak desk,,\npine desk,en,\nash desk,,us\nelm desk,pt-br,gb\nfir desk,,\n',
+  )
+  expect(proposed?.notAvailable[0]).toBe(
+    "The service does not have these countries and languages, and they are left out: 2 of 'gl eu', 1 of 'gl ww', 1 of 'hl english'. Write their codes as gl and hl into the CSV",
+  )
+})
