@@ -55,6 +55,13 @@ describe('a file that is broken ends in one sentence, and nothing of it is store
       ['--target', 'a.com'],
       /bytes\.csv:2: .*UTF-8/,
     ],
+    [
+      'no-site.csv',
+      'date,keyword,rank\n2026-01-05,word,3\n',
+      ['--target', 'not a site'],
+      /--target cannot be 'not a site'; write a site such as acme\.com/,
+    ],
+    ['empty-site.csv', 'date,keyword,rank\n2026-01-05,word,3\n', ['--target', ''], /--target .*; /],
     ['noise.bin', Buffer.from([1, 0, 2, 0, 3]), [], /neither a text nor/],
     ['empty.csv', '', [], /is empty/],
     ['other.csv', 'a,b\n1,2\n', [], /no format that is known: its first line has a, b/],

@@ -3,6 +3,7 @@ import type { DayBeforeMonth, ImportOptions } from '../../../arrive/import/forma
 import { formats, importFiles } from '../../../arrive/import/import.ts'
 import { columnKinds } from '../../../arrive/import/table.ts'
 import { proposedJob } from '../../../arrive/job-file.ts'
+import { site } from '../../../jobfile/targets.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { closestMatch, count, grouped, shellWord } from '../../../model/text.ts'
 import { dayMs, systemClock, utcMinute } from '../../../model/time.ts'
@@ -161,8 +162,11 @@ function optionsOf(flags: ImportFlags): ImportOptions {
   if (flags.days !== undefined && flags.days !== 'dmy' && flags.days !== 'mdy')
     throw new UsageError(`--days cannot be '${flags.days}'; write dmy or mdy`)
   const named = day('--day', flags.day)
+  const target = flags.target === undefined ? null : site(flags.target)
+  if (target !== null && 'message' in target)
+    throw new UsageError(`--target ${target.message}; ${target.fix}`)
   return {
-    target: flags.target ?? null,
+    target: target?.value ?? null,
     day: named === undefined ? null : Date.parse(named) / dayMs,
     order: (flags.days as DayBeforeMonth | undefined) ?? null,
     columns,
