@@ -121,7 +121,7 @@ export function csvParser(file: string, separator: number, take: (record: CsvRec
       record.cells = cell
       record.line = firstLine
       record.isOpen = at === size && bytes[at - 1] !== feed && bytes[at - 1] !== back
-      if (cell > 1 || starts[0] !== ends[0]) isEnough = take(record) === false
+      if ((cell > 1 || starts[0] !== ends[0]) && !namesSeparator(record)) isEnough = take(record) === false
     }
     return at
   }
@@ -180,8 +180,15 @@ export function firstRows(head: string, most = headLines): readonly TextRow[] {
 
 const headLines = 20
 
-/** What parts the cells of a table: the sign that its first lines have most often. */
+/** What Excel writes and reads above the header. */
+function namesSeparator(record: CsvRecord): boolean {
+  return record.line === 1 && record.cells <= 2 && /^sep=[,;|\t]?$/i.test(textRow(record).cells.join(''))
+}
+
+/** What parts the cells of a table: the sign that its first line names, as Excel does, else the one that its first lines have most often. */
 export function separatorOf(head: string): number {
+  const named = head.match(/^\ufeff?"?sep=([,;|\t])"?\s*[\r\n]/i)?.[1]
+  if (named !== undefined) return named.charCodeAt(0)
   const lines = head
     .split('\n', headLines)
     .join('\n')

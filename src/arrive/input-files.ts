@@ -196,10 +196,25 @@ async function startOf(chunks: InputFile['chunks'], most: number): Promise<Buffe
 
 /** The text that a file begins with, in the encoding that its first bytes say. */
 export function textOfStart(start: Buffer): string {
-  return new TextDecoder(encodingOf(start)).decode(start, { stream: true })
+  const text = new TextDecoder(encodingOf(start)).decode(start, { stream: true })
+  return text.includes('\n') ? text : text.replaceAll('\r', '\n')
 }
 
 async function* utf8Chunks(name: string, chunks: InputFile['chunks']): AsyncGenerator<Buffer> {
+  let hasOldEnds = null as boolean | null
+  for await (const bytes of decoded(name, chunks)) {
+    // What spreadsheets call CSV of the Macintosh has a carriage return alone at the end of a line.
+    hasOldEnds ??= bytes.includes(carriageReturn) && !bytes.includes(lineFeed)
+    if (hasOldEnds)
+      for (let at = bytes.indexOf(carriageReturn); at !== -1; at = bytes.indexOf(carriageReturn, at + 1))
+        bytes[at] = lineFeed
+    yield bytes
+  }
+}
+
+const [lineFeed, carriageReturn] = [10, 13]
+
+async function* decoded(name: string, chunks: InputFile['chunks']): AsyncGenerator<Buffer> {
   let decoder = null as InstanceType<typeof TextDecoder> | null
   let isFirst = true
   let rest: Buffer = Buffer.alloc(0)

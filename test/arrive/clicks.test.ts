@@ -453,6 +453,61 @@ describe('what is wrong ends in one sentence, and nothing is stored', () => {
   })
 })
 
+describe('a row of another site than the one that was named is refused with its line', () => {
+  test.each([
+    [
+      'a page',
+      'date,page,clicks,impressions,position\n2026-10-01,https://www.acme.com/a,1,10,2\n2026-10-01,https://other.com/a,9,90,2\n',
+      "file:3: 'https://other.com' is of another site than acme.com",
+    ],
+    [
+      'a page beside a query',
+      'date,query,page,clicks,impressions,position\n2026-10-01,desk,https://acme.com.evil.com/,9,90,2\n',
+      "file:2: 'https://acme.com.evil.com' is of another site than acme.com",
+    ],
+    [
+      'a property',
+      'date,query,site_url,clicks,impressions,position\n2026-10-01,desk,sc-domain:other.com,9,90,2\n',
+      "file:2: 'sc-domain:other.com' is of another site than acme.com",
+    ],
+    [
+      'a page of JSON',
+      '[{"keys":["2026-10-01","https://other.com/"],"clicks":1,"impressions":2,"position":1}]',
+      "file:1: 'https://other.com' is of another site than acme.com",
+    ],
+    [
+      'a page of a UI export',
+      'Top pages,Clicks,Impressions,CTR,Position\nhttps://acme.com/,5,50,10%,3\nhttps://other.com/,5,50,10%,3\n',
+      "file:3: 'https://other.com' is of another site than acme.com",
+    ],
+  ])('%s', async (_, text, sentence) => {
+    const path = join(folder, 'file')
+    await writeFile(path, text)
+    const period = { from: readDay('2026-10-01'), until: readDay('2026-10-31') }
+    const error = await add(path, { property: 'sc-domain:acme.com', period }).catch((thrown) => thrown)
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(sentence) })
+    expect(await store.clickAdditions()).toEqual([])
+  })
+})
+
+test.each([
+  [
+    'carriage returns alone',
+    'date,query,clicks,impressions,position\r2026-10-01,desk,3,10,2\r2026-10-02,desk,4,10,2\r',
+  ],
+  [
+    'a separator that the first line names',
+    'sep=;\r\ndate;query;clicks;impressions;position\r\n2026-10-01;desk;7;20;2\r\n',
+  ],
+  ['that in quotes', '"sep=;"\ndate;query;clicks;impressions;position\n2026-10-01;desk;7;20;2\n'],
+  ['a separator that no line has', 'sep=|\ndate|query|clicks|impressions|position\n2026-10-01|desk|7|20|2\n'],
+])('of a file with %s every row counts', async (_, text) => {
+  const path = join(folder, 'rows.csv')
+  await writeFile(path, text)
+  const { id } = await add(path, { property: 'sc-domain:acme.com' })
+  expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 7 20 0'])
+})
+
 test('what is added twice counts once, and what is undone leaves no trace', async () => {
   await add(join(samples, 'api-rows.csv'))
   const before = dump(store)

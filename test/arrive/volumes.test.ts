@@ -92,6 +92,16 @@ test('any CSV by the names of its columns; the day is that of today where nothin
   ])
 })
 
+test.each([
+  ['carriage returns alone', 'keyword,volume\rdesk,5\rchair,7\r'],
+  ['a separator that the first line names', 'sep=|\nkeyword|volume\ndesk|5\nchair|7\n'],
+])('of a file with %s every row counts', async (_, text) => {
+  expect(shown(await read(text, { country: 'us' }))).toEqual([
+    'desk us 5 2026-11-26',
+    'chair us 7 2026-11-26',
+  ])
+})
+
 test('between semicolons a point parts thousands', async () => {
   expect(shown(await read('keyword;volume\nstuhl;1.234\n', { country: 'de' }))).toEqual([
     'stuhl de 1234 2026-11-26',

@@ -21,3 +21,19 @@ test.each([
   const { code, stderr } = await place.call(args)
   expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
 })
+
+test('what was added for a wrong period or site says how to correct that', async () => {
+  const added = await place.call([...clicks, '--from', '2025-08-01', '--until', '2025-08-31'])
+  expect([added.code, added.stderr]).toEqual([0, ''])
+  const undo =
+    'sc-domain:acme.com, 2025-08-01 to 2025-08-31. To add it for other days or another site, undo that first: rankline clicks undo 1'
+  for (const args of [
+    [...clicks, '--from', '2026-08-01', '--until', '2026-08-31'],
+    [...clicks.slice(0, -1), 'other.com', '--from', '2025-08-01', '--until', '2025-08-31'],
+  ]) {
+    const { code, stderr } = await place.call(args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(undo)])
+  }
+  const again = await place.call([...clicks, '--from', '2025-08-01', '--until', '2025-08-31'])
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('This was added before, as 1')])
+})

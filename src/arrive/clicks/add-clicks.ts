@@ -26,6 +26,8 @@ import {
   columnTwice,
   decimal,
   layoutOf,
+  ofOtherSite,
+  originOf,
   type RowReader,
   rowSink,
   siteOfProperty,
@@ -248,6 +250,11 @@ function addUiExport(
   const site = named === null ? null : siteOfProperty(named)
   if (named === null || site === null) throw new UsageError(noProperty(name))
 
+  const stranger = pages?.table.rows.find(({ label }) => ![site, null].includes(siteOfProperty(label)))
+  if (stranger !== undefined)
+    throw new UsageError(
+      `${pages?.file.name}:${stranger.line}: ${ofOtherSite(originOf(stranger.label), site)}; nothing was stored`,
+    )
   const addTable = (
     table: UiTable,
     {

@@ -2,6 +2,7 @@ import { UsageError } from '../../model/errors.ts'
 import { siteOf } from '../../model/public-suffix.ts'
 import { grouped, memoized } from '../../model/text.ts'
 import { parseLink } from '../../model/url.ts'
+import { quoted } from '../../model/values.ts'
 import { type ClickDraft, countryCode, emptyRow } from '../../store/sqlite/clicks/draft.ts'
 import { dayReader, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
@@ -255,6 +256,11 @@ export function siteOfProperty(property: string): string | null {
   return siteOf(host.toLowerCase()) ?? (host === '' ? null : host.toLowerCase())
 }
 
+/** What is wrong with a row of another site than the one that was named. */
+export function ofOtherSite(address: string, site: string): string {
+  return `${quoted(address)} is of another site than ${site}. Take its rows out, or name its site`
+}
+
 /** Nothing that is counted comes to so much; sums of more would lose their last digits. */
 const mostOfAll = 1e12
 
@@ -291,8 +297,25 @@ export function rowSink(
     return site === null ? -1 : tableOf(`sc-domain:${site}`)
   })
 
+  const site = named === null ? null : siteOfProperty(named)
+  const isOwn = memoized((address) => [site, null].includes(siteOfProperty(address)))
+  /** Pages of the site that was named. */
+  const ownPages = new Set<number>()
+  const checkPage = (reader: RowReader): void => {
+    if (site === null || row.page === 0 || ownPages.has(row.page)) return
+    const origin = originOf(reader.word(layout.page))
+    if (/^https?:/i.test(origin) && !isOwn(origin))
+      throw new UsageError(`${reader.where()}: ${ofOtherSite(origin, site)}; nothing was stored`)
+    ownPages.add(row.page)
+  }
+
   const propertyTable = (reader: RowReader): number => {
-    if (named !== null) return tableOf(named)
+    if (named !== null) {
+      const written = has('property') ? reader.word(layout.property) : ''
+      if (site !== null && !isOwn(written))
+        throw new UsageError(`${reader.where()}: ${ofOtherSite(written, site)}; nothing was stored`)
+      return tableOf(named)
+    }
     if (has('property')) return tableOf(reader.word(layout.property))
     return ownSite(originOf(reader.word(layout.page)))
   }
@@ -339,6 +362,7 @@ export function rowSink(
           : wholeNumber(reader, 'positionSum')
       row.country = layout.country === -1 ? 0 : codeOf(reader.word(layout.country))
       row.page = layout.page === -1 ? 0 : reader.text(layout.page, 'page')
+      checkPage(reader)
       const isAnonymous = layout.anonymous !== -1 && isTrue(reader.word(layout.anonymous))
       row.query = layout.query === -1 || isAnonymous ? 0 : reader.text(layout.query, 'query')
       draft.add(row)

@@ -92,6 +92,10 @@ async function add(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   const added = await addClicks(store, flags.name, options)
   const addition = (await store.clickAdditions()).find(({ id }) => id === added.id)
   if (addition === undefined) throw new Error(`The addition ${added.id} is missing`)
+  if (!added.isNew && isAskedOtherwise(options, addition))
+    throw new UsageError(
+      `${sanitize(flags.name)} was added before, as ${addition.id}: ${addition.tables.map(spanText).join('; ')}. To add it for other days or another site, undo that first: rankline clicks undo ${addition.id}`,
+    )
   const replaced = added.isNew ? replacedDays(store, addition) : 0
   if (flags.json === true) {
     const { isNew, leftOut, warnings } = added
@@ -131,6 +135,22 @@ async function add(flags: ClicksFlags, terminal: Terminal): Promise<number> {
 }
 
 type Addition = Awaited<ReturnType<Store['clickAdditions']>>[number]
+
+const spanText = ({ property, from, until }: Addition['tables'][number]): string =>
+  `${sanitize(property)}, ${dayText(from ?? 0)} to ${dayText(until ?? 0)}`
+
+/** Whether options would have made another addition of the same content. */
+function isAskedOtherwise(
+  { property, period }: Pick<Parameters<typeof addClicks>[2], 'property' | 'period'>,
+  { tables }: Addition,
+): boolean {
+  const isOfPeriod = tables.every(({ timeSpan }) => timeSpan === 'period')
+  return tables.some(
+    (one) =>
+      (property !== null && one.property !== property) ||
+      (period !== null && isOfPeriod && (one.from !== period.from || one.until !== period.until)),
+  )
+}
 
 /** Days of the tables of an addition that an earlier one had. */
 function replacedDays(store: Pick<Store, 'clickSpans'>, { tables }: Addition): number {
