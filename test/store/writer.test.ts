@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { groupCommit } from '../../src/store/sqlite/connection/group-commit.ts'
 import { testTable } from '../support/test-table.ts'
 import { aFolder } from './build.ts'
@@ -123,58 +123,6 @@ test('what is derived waits while other changes come, and is written when none d
   await derived
   expect(order).toEqual(['1', '2', '3', 'derived'])
   expect(commits()).toBe(4)
-})
-
-describe('while many calls are on their way, what is derived', () => {
-  const many = [1, 2, 3, 4, 5, 6, 7, 8]
-  const turns = async (): Promise<void> => {
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
-  }
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }))
-  afterEach(() => void vi.useRealTimers())
-
-  test('waits a moment for that of others, and shares its commit', async () => {
-    const { put, writer, commits } = await aWriter()
-    await Promise.all(many.map(put))
-    const first = writer.writeDerived((names) => names, 'first')
-    await turns()
-    const second = writer.writeDerived((names) => names, 'second')
-    await turns()
-    expect(commits()).toBe(1)
-    vi.advanceTimersByTime(10)
-    expect(await Promise.all([first, second])).toEqual(['first', 'second'])
-    expect(commits()).toBe(2)
-    const third = writer.writeDerived((names) => names, 'third')
-    await turns()
-    expect(commits()).toBe(2)
-    vi.advanceTimersByTime(10)
-    expect(await third).toBe('third')
-    expect(commits()).toBe(3)
-  })
-
-  test('does not wait once it is much, nor where all is to be written', async () => {
-    const { put, writer, commits } = await aWriter()
-    await Promise.all(many.map(put))
-    const much = Array.from({ length: 64 }, (_, id) => writer.writeDerived((ids) => ids, id))
-    await Promise.all(much)
-    expect(commits()).toBe(2)
-    const last = writer.writeDerived((names) => names, 'last')
-    await writer.flush()
-    await last
-    expect(commits()).toBe(3)
-  })
-
-  test('does not hold up a change of another kind', async () => {
-    const { put, writer, commits } = await aWriter()
-    await Promise.all(many.map(put))
-    const order: string[] = []
-    const derived = writer.writeDerived((names) => names, 'derived').then((name) => order.push(name))
-    await turns()
-    await put(9).then(() => order.push('9'))
-    await derived
-    expect(order).toEqual(['9', 'derived'])
-    expect(commits()).toBe(3)
-  })
 })
 
 test('so much that is derived has the next commit for itself, however many changes come', async () => {

@@ -13,8 +13,7 @@ export interface GroupCommit {
   /** The same of paid answers that one function writes together. */
   writePaidTogether<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /**
-   * The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming, and a
-   * moment longer where many of them come at once.
+   * The same for what is derived from stored answers: it waits for more of its kind while other changes keep coming.
    */
   writeDerived<Of, T>(changeAll: (together: readonly Of[]) => readonly T[], one: Of): Promise<T>
   /** Fulfilled when everything handed over so far is durable. */
@@ -46,15 +45,11 @@ const flushThreshold = 64
  * but all that comes from the network waits meanwhile.
  */
 const mostTogether = 128
-/** So many changes in one commit come from many calls that are on their way. */
-const manyAtOnce = 8
-/** How long what is derived then waits for more of its kind. Each commit holds up all that comes from the network. */
-const derivedWaitMs = 10
 
 /**
- * Puts changes that arrive in consecutive turns of the event loop into one transaction, with one fsync and, but for what is
- * derived, without a timer. A change that throws is rolled back alone. While the file is locked, changes wait in memory; while the
- * disk is full, paid answers do.
+ * Puts changes that arrive in consecutive turns of the event loop into one transaction, with one fsync and without a timer. A
+ * change that throws is rolled back alone. While the file is locked, changes wait in memory; while the disk is full, paid
+ * answers do.
  *
  * After a disk error nothing more is written. A failed sync is not tried again: the system reports it once and then forgets
  * it, so the next sync would succeed although data is missing.
@@ -86,10 +81,6 @@ export function groupCommit(
   let derived: Waiting[] = []
   /** So many derived changes wait that the next commit is theirs. */
   let derivedAreNext = false
-  /** How many changes the last commit of others had. */
-  let lastTogether = 0
-  /** Whether a moment is granted to derived changes, or has passed. */
-  let derivedWait: 'none' | 'going' | 'over' = 'none'
   let scheduled = false
   let troubledSince: number | null = null
   /** The disk was full once: since then only the reserved room is used. */
@@ -124,45 +115,21 @@ export function groupCommit(
     for (const [index, { done }] of group.entries()) done(values[index] as never)
   }
 
-  /** Whether there is nothing to write but a few derived changes, to which those of other calls will soon come. */
-  const mayWaitForMore = (): boolean => {
-    const areFew = waiting.length === 0 && derived.length > 0 && derived.length < flushThreshold
-    return areFew && lastTogether >= manyAtOnce && derivedWait !== 'over' && troubledSince === null
-  }
-
-  const endWait = (): void => {
-    derivedWait = derived.length > 0 ? 'over' : 'none'
-    if (derived.length > 0) schedule()
-  }
-
-  const takeDerived = (): readonly Waiting[] => {
-    const group = derived
-    derived = []
-    if (derivedWait === 'over') derivedWait = 'none'
-    return group
-  }
-
   /**
    * The changes for the next commit. Derived ones are left waiting while they are few and other changes are there. Many of them have
    * a commit of their own, behind the others: calls that wait for theirs leave meanwhile.
    */
   const takeGroup = (): readonly Waiting[] => {
-    if (mayWaitForMore()) {
-      if (derivedWait === 'none') setTimeout(endWait, derivedWaitMs)
-      derivedWait = 'going'
-      return []
-    }
     if (waiting.length === 0 || troubledSince !== null) {
-      const group = [...waiting, ...takeDerived()]
+      const group = [...waiting, ...derived]
       waiting = []
+      derived = []
       derivedAreNext = false
       return group
     }
-    const group = derivedAreNext ? takeDerived() : waiting
-    if (!derivedAreNext) {
-      lastTogether = waiting.length
-      waiting = []
-    }
+    const group = derivedAreNext ? derived : waiting
+    if (derivedAreNext) derived = []
+    else waiting = []
     derivedAreNext = !derivedAreNext && derived.length >= mostTogether
     if (waiting.length + derived.length > 0) schedule()
     return group
@@ -265,10 +232,7 @@ export function groupCommit(
     writePaidTogether: (changeAll, one) => enqueue(changeAll, one, 'paid'),
     writeDerived: (changeAll, one) => enqueue(changeAll, one, 'derived'),
     flush: async () => {
-      while (waiting.length > 0 || derived.length > 0) {
-        if (derivedWait === 'going') endWait()
-        await new Promise((resolve) => setImmediate(resolve))
-      }
+      while (waiting.length > 0 || derived.length > 0) await new Promise((resolve) => setImmediate(resolve))
     },
     note,
     hasFailed: () => failure !== null,
