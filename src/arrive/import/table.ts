@@ -43,7 +43,7 @@ export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>
      */
     eachRow: async (at: RowPlaces, take: (row: ForeignRow) => void): Promise<void> => {
       refuseAbove(file, header.line, at)
-      const reader = rowReader(file)
+      const reader = rowReader(file, names)
       await readCsv(file, file.separator, (record) => {
         if (record.line <= header.line || !hasText(record)) return
         if (record.isOpen && record.cells < names.length)
@@ -100,7 +100,7 @@ function nameOf(cell: string): string {
 }
 
 /** Reads records as rows. Most cells hold what the row above holds there: they stay the same string. */
-function rowReader({ name }: ForeignFile) {
+function rowReader({ name }: ForeignFile, names: readonly string[]) {
   let record = null as CsvRecord | null
   const at = (): CsvRecord => record as CsvRecord
   /** What each cell held when it was last read. */
@@ -122,6 +122,15 @@ function rowReader({ name }: ForeignFile) {
     const { isOpen, cells, bytes, starts, ends } = at()
     return isOpen && column === cells - 1 && bytes.length === ends[column] && starts[column] !== ends[column]
   }
+  /** SerpBear writes each tag of a row into a cell of its own. */
+  const endsInTags = (aliases.tags as readonly string[]).includes(names.at(-1) ?? '')
+  /** Whether a row has more cells than the header, so that none of them need be of the column above it. */
+  const isShifted = (): boolean => {
+    const { starts, ends, cells } = at()
+    if (cells <= names.length || endsInTags) return false
+    for (let column = names.length; column < cells; column++) if (starts[column] !== ends[column]) return true
+    return false
+  }
   const whole = (column: number): string => {
     if (endsIn(column)) throw cutAt(where(), `ends with '${cell(column)}'`)
     return cell(column)
@@ -142,6 +151,10 @@ function rowReader({ name }: ForeignFile) {
     volume: (column: number): number | null => (endsIn(column) ? null : readCell.volume(cell(column))),
     /** A cell that every row must have. */
     needed: (column: number): string => {
+      if (isShifted())
+        throw new UsageError(
+          `${where()}: the row has ${at().cells} cells, and the header ${names.length}: one of them has the sign that parts cells in its text. Put quotes around that text`,
+        )
       if (column < at().cells) return whole(column)
       throw new UsageError(
         `${name}:${at().line}: the row ends after ${at().cells} cells, before its column ${column + 1}. The file is cut off or broken: export it again`,

@@ -372,6 +372,20 @@ describe('a table as people have it', () => {
     })
   })
 
+  test('with more cells in a row than in its header is refused, but for empty ones and tags', async () => {
+    const row = '2026-01-05,size 5,5,12,https://acme.com/'
+    await expect(told(put('shifted.csv', `date,keyword,rank,url\n${row}\n`), 'acme.com')).rejects.toThrow(
+      /shifted\.csv:2: the row has 5 cells, and the header 4: one of them has .*\. Put quotes around that text$/,
+    )
+    const longer = put('longer.csv', 'date,keyword,rank,tags\n2026-01-05,a,5,money,new\n2026-01-05,b,6,,,\n')
+    expect((await told(longer, 'acme.com')).rows).toEqual([
+      'a acme.com 2026-01-05 ranked 5',
+      'b acme.com 2026-01-05 ranked 6',
+    ])
+    const empty = put('empty-cells.csv', 'date,keyword,rank\n2026-01-05,b,6,,\n')
+    expect((await told(empty, 'acme.com')).rows).toEqual(['b acme.com 2026-01-05 ranked 6'])
+  })
+
   test('with a broken row says where that is', async () => {
     const path = put('quote.csv', table('2026-01-05,a,3,acme.com', '2026-01-05,"b" c,3,acme.com'))
     await expect(told(path)).rejects.toThrow(/quote\.csv:3: text follows a closed quote/)
