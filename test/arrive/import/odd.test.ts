@@ -386,6 +386,17 @@ describe('a table as people have it', () => {
     expect((await told(empty, 'acme.com')).rows).toEqual(['b acme.com 2026-01-05 ranked 6'])
   })
 
+  test('with carriage returns alone at the ends of its lines is read as any other', async () => {
+    const text = 'keyword,date,rank\ra,2026-01-05,12\rb,2026-01-05,13\r'
+    expect((await told(put('macintosh.csv', text), 'acme.com')).rows).toEqual([
+      'a acme.com 2026-01-05 ranked 12',
+      'b acme.com 2026-01-05 ranked 13',
+    ])
+    await expect(told(put('macintosh.csv', text.slice(0, -2)), 'acme.com')).rejects.toThrow(
+      /macintosh\.csv:3: the row ends with '1' and has no line end/,
+    )
+  })
+
   test('with a broken row says where that is', async () => {
     const path = put('quote.csv', table('2026-01-05,a,3,acme.com', '2026-01-05,"b" c,3,acme.com'))
     await expect(told(path)).rejects.toThrow(/quote\.csv:3: text follows a closed quote/)
