@@ -103,6 +103,12 @@ function nameOf(cell: string): string {
 function rowReader({ name }: ForeignFile, names: readonly string[]) {
   let record = null as CsvRecord | null
   const at = (): CsvRecord => record as CsvRecord
+  const where = (): string => `${name}:${at().line}`
+  /** Whether the file ends within a cell: no line end and no quote says that it is whole. */
+  const endsIn = (column: number): boolean => {
+    const { isOpen, cells, bytes, starts, ends } = at()
+    return isOpen && column === cells - 1 && bytes.length === ends[column] && starts[column] !== ends[column]
+  }
   /** What each cell held when it was last read. */
   const last: (Parameters<typeof isSame>[0] & { readonly text: string })[] = []
   const cell = (column: number): string => {
@@ -113,14 +119,10 @@ function rowReader({ name }: ForeignFile, names: readonly string[]) {
     const above = last[column]
     if (above !== undefined && isSame(above, bytes, start, end)) return above.text
     const text = cellText(at(), column).trim()
+    const isPart = text !== '' && text !== above?.text && above?.text.startsWith(text) === true
+    if (isPart && endsIn(column)) throw cutAt(where(), `ends with '${text}'`)
     last[column] = { bytes, start, end, text }
     return text
-  }
-  const where = (): string => `${name}:${at().line}`
-  /** Whether the file ends within a cell: no line end and no quote says that it is whole. */
-  const endsIn = (column: number): boolean => {
-    const { isOpen, cells, bytes, starts, ends } = at()
-    return isOpen && column === cells - 1 && bytes.length === ends[column] && starts[column] !== ends[column]
   }
   /** SerpBear writes each tag of a row into a cell of its own. */
   const endsInTags = (aliases.tags as readonly string[]).includes(names.at(-1) ?? '')

@@ -133,3 +133,10 @@ test('a last row that is whole needs no line end', async () => {
     'a acme.com 2026-01-05 12',
   ])
 })
+
+test('a last cell that may be the beginning of the one above it is refused: the rank would be of another site', async () => {
+  const text = 'date,keyword,rank,target\n2026-01-05,a,12,acme.com\n2026-01-05,b,13,acme.com'
+  expect(await ranksOf('sites.csv', text)).toHaveLength(2)
+  expect(await ranksOf('sites.csv', text.slice(0, -1))).toBeNull()
+  expect(await ranksOf('sites.csv', text.slice(0, -5))).toBeNull()
+})
