@@ -490,6 +490,71 @@ describe('a row of another site than the one that was named is refused with its 
   })
 })
 
+describe('rows of several files', () => {
+  const head = 'date,query,device,clicks,impressions,position'
+  const addAll = async (...files: readonly (readonly string[])[]) => {
+    for (const [place, rows] of files.entries())
+      await writeFile(join(folder, `${place}.csv`), `${rows.join('\n')}\n`)
+    return await add(folder, { property: 'sc-domain:acme.com' })
+  }
+  const desk = '2026-11-01,desk,MOBILE,3,30,2'
+
+  test('are added up where they say something else', async () => {
+    const mobile = [head, desk, '2026-11-02,desk,MOBILE,1,10,2']
+    const other = [head, '2026-11-01,desk,DESKTOP,3,30,2', '2026-11-01,lamp,MOBILE,3,30,2']
+    const { id } = await addAll(mobile, other)
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 10 100 0'])
+  })
+
+  test.each([
+    ['one row', [head, '2026-11-01,lamp,MOBILE,3,30,2', desk]],
+    ['a row in other words', [head, '2026-11-01, Desk,MOBILE,3.0,30,2.0']],
+    [
+      'columns in another order',
+      ['query,date,device,clicks,impressions,position', 'desk,2026-11-01,MOBILE,3,30,2'],
+    ],
+  ])('are refused where they say the same: %s', async (_, rows) => {
+    await expect(addAll([head, '2026-10-31,desk,MOBILE,1,10,2', desk], rows)).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${join(folder, `1.csv:${rows.length}`)}: the same row stands in ${join(folder, '0.csv')}, of 2026-11-01, and would count twice. Take it out of one of the files, or name devices in a column device if it is of another one; nothing was stored`,
+    })
+    expect(await store.clickAdditions()).toEqual([])
+  })
+})
+
+describe('keys of three letters', () => {
+  const added = async (...keys: readonly (readonly string[])[]) => {
+    const rows = keys.map((more) => ({
+      keys: ['2026-11-01', ...more],
+      clicks: 1,
+      impressions: 10,
+      position: 2,
+    }))
+    await writeFile(join(folder, 'rows.json'), JSON.stringify({ rows }))
+    return await add(join(folder, 'rows.json'), { property: 'sc-domain:acme.com' })
+  }
+
+  test('are queries where one is no country', async () => {
+    const { id } = await added(['usa'], ['seo'])
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 2 20 0'])
+    expect(queryOf('seo', 'acme.com')).toHaveLength(1)
+  })
+
+  test('are countries beside queries, and where there are several', async () => {
+    const one = await added(['oak desk', 'usa'])
+    expect(await sumsOf(one.id)).toEqual(['sc-domain:acme.com query property day 1 10 0'])
+    const { id } = await added(['usa'], ['deu'], ['zzz'])
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com total property day 3 30 0'])
+  })
+
+  test.each([[[['can']]], [[['per'], ['can']]], [[['can', 'usa']]]])(
+    'are asked about where they may be either: %j',
+    async (keys) => {
+      await expect(added(...keys)).rejects.toThrow('it cannot be known whether keys such as')
+    },
+  )
+})
+
 test.each([
   [
     'carriage returns alone',

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
-import { count, grouped } from '../../model/text.ts'
+import { count, grouped, memoized } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import { quoted } from '../../model/values.ts'
-import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'
+import { type ClickDraft, countryCode, textHash } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import { checkCells, dayReader, decimalMarkOf, wholeOf } from '../cells.ts'
+import { checkCells, dayReader, decimalMarkOf, readDay, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import {
   type CsvRecord,
@@ -19,6 +19,7 @@ import {
   textRow,
 } from '../csv.ts'
 import { type InputFile, inputFiles, textOfStart } from '../input-files.ts'
+import { openJson } from './json.ts'
 import { openParquet } from './parquet.ts'
 import {
   type AddOptions,
@@ -128,12 +129,18 @@ async function addRows(draft: ClickDraft, files: readonly RowsFile[], options: A
   // Rows of several files are of one table: those of a day may lie in any of them.
   const sinks = new Map<string, ReturnType<typeof rowSink>>()
   const shared = sharedTables(draft)
-  for (const { layout, read } of files) {
+  const overlap = files.length > 1 ? overlapOf(files) : null
+  for (const file of files) {
+    const { layout, read } = file
     const key = JSON.stringify(layout)
     const sink = sinks.get(key) ?? rowSink(shared, layout, options)
     sinks.set(key, sink)
-    await read(shared, sink.take)
+    await read(shared, (reader) => {
+      overlap?.see(file, reader)
+      sink.take(reader)
+    })
   }
+  await overlap?.check(shared)
   for (const sink of sinks.values()) {
     counts.rows += sink.counts.rows
     counts.otherSearches += sink.counts.otherSearches
@@ -151,6 +158,64 @@ async function addRows(draft: ClickDraft, files: readonly RowsFile[], options: A
         : `${first?.file.name} has no row of a web search. Nothing was stored`,
     )
   return { ...counts, warnings, used: files.map(({ file }) => file) }
+}
+
+/**
+ * Finds rows that two files have: added up, they would count twice. Days that one file alone has need no memory; of the others the rows are
+ * read again. Rows of the bulk export are not unique, and are all added up.
+ */
+function overlapOf(files: readonly RowsFile[]) {
+  const numberOf = memoized(readDay)
+  const dayOf = ({ layout }: RowsFile, reader: RowReader): number =>
+    layout.date === -1 ? 0 : numberOf(reader.word(layout.date))
+  const filesOfDay = new Map<number, Set<RowsFile>>()
+  const isUnique = ({ layout }: RowsFile): boolean => layout.positionSum === -1
+  return {
+    see(file: RowsFile, reader: RowReader): void {
+      if (!isUnique(file)) return
+      const day = dayOf(file, reader)
+      const those = filesOfDay.get(day)
+      if (those === undefined) filesOfDay.set(day, new Set([file]))
+      else those.add(file)
+    },
+    /** Throws a sentence that names the first row that an earlier file has, too. */
+    async check(draft: ClickDraft): Promise<void> {
+      const common = new Map([...filesOfDay].filter(([, those]) => those.size > 1))
+      const seen = new Map<number, Map<bigint, RowsFile>>()
+      for (const file of files) {
+        if (![...common.values()].some((those) => those.has(file))) continue
+        await file.read(draft, (reader) => {
+          const day = dayOf(file, reader)
+          if (!common.has(day)) return
+          const rows = seen.get(day) ?? new Map<bigint, RowsFile>()
+          seen.set(day, rows)
+          const row = textHash(rowText(file.layout, reader), 'query')
+          const other = rows.get(row) ?? file
+          rows.set(row, other)
+          if (other !== file)
+            throw new UsageError(
+              `${reader.where()}: the same row stands in ${other.file.name}${day === 0 ? '' : `, of ${dayText(day)}`}, and would count twice. Take it out of one of the files, or name devices in a column device if it is of another one; nothing was stored`,
+            )
+        })
+      }
+    },
+  }
+}
+
+/** What a row says, as one text. */
+function rowText(layout: ClickLayout, reader: RowReader): string {
+  const words = (['property', 'country', 'device', 'searchType'] as const).map((field) =>
+    layout[field] === -1 ? '' : reader.word(layout[field]),
+  )
+  const texts = (['query', 'page'] as const).map((kind) =>
+    layout[kind] === -1 ? 0 : reader.text(layout[kind], kind),
+  )
+  const numbers = [
+    reader.whole(layout.clicks),
+    reader.whole(layout.impressions),
+    reader.number(layout.position),
+  ]
+  return [...words, ...texts, ...numbers].join('\n')
 }
 
 const isOther = (
@@ -339,7 +404,6 @@ type ReadRows = (draft: ClickDraft, take: (reader: RowReader) => void) => Promis
 const headBytes = 1 << 16
 /** Tables of the UI export have 1,000 rows at most. */
 const mostUiRows = 5_000
-const mostJsonBytes = 400_000_000
 
 /** Recognises a file by its content. Throws a sentence for one that looks like rows of Search Console and cannot be read. */
 async function recognise(file: InputFile): Promise<RecognisedFile> {
@@ -351,7 +415,10 @@ async function recognise(file: InputFile): Promise<RecognisedFile> {
   }
   const text = textOfStart(head)
   const first = text.trimStart()[0]
-  if (first === '{' || first === '[') return await recogniseJson(file, text)
+  if (first === '{' || first === '[') {
+    const json = await openJson(file, text)
+    return json === null ? { kind: 'other', file } : { kind: 'rows', file, ...json }
+  }
   return await recogniseCsv(file, text)
 }
 
@@ -432,142 +499,6 @@ async function readCsvRows(
     checkCells(one, columns, file.name)
     take(reader)
   })
-}
-
-type JsonRow = Readonly<Record<string, unknown>>
-
-/** What the keys of a row of the API are, by their form: they have no names. */
-function keyField(key: string): 'date' | 'page' | 'country' | 'device' | 'query' {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(key)) return 'date'
-  if (/^https?:\/\//.test(key)) return 'page'
-  if (/^(DESKTOP|MOBILE|TABLET)$/.test(key)) return 'device'
-  return /^[a-z]{3}$/.test(key) ? 'country' : 'query'
-}
-
-const keysOf = (row: JsonRow | undefined): readonly unknown[] => (Array.isArray(row?.keys) ? row.keys : [])
-
-/** The names of the keys of rows of the API: a word of three letters is a country only where all rows have one there. */
-function keyNames(rows: readonly JsonRow[]): readonly string[] {
-  const [first] = rows
-  return keysOf(first).map((_, place) => {
-    const keyed = rows.filter((row) => keysOf(row).length > 0)
-    const fields = new Set(keyed.map((row) => keyField(String(keysOf(row)[place] ?? ''))))
-    const [field = 'query'] = fields
-    return fields.size === 1 ? field : 'query'
-  })
-}
-
-async function recogniseJson(file: InputFile, head: string): Promise<RecognisedFile> {
-  const lines = head.split(/\r?\n/)
-  const firstLine = parsed(lines[0] ?? '')
-  const isLines = isRow(firstLine) && !('rows' in firstLine)
-  if (isLines) {
-    const sample = lines.slice(0, -1).map(parsed).filter(isRow)
-    const rows = sample.length === 0 ? [firstLine] : sample
-    const layoutAndNames = jsonLayout(rows)
-    if (layoutAndNames === null) return { kind: 'other', file }
-    const { layout, names, keyed } = layoutAndNames
-    return {
-      kind: 'rows',
-      file,
-      layout,
-      read: async (draft, take) => {
-        const reader = jsonReader(file, draft, names, keyed)
-        let line = 0
-        for await (const bytes of file.lines()) {
-          line++
-          const text = bytes.toString()
-          if (text.trim() === '') continue
-          const row = parsed(text)
-          if (!isRow(row))
-            throw new UsageError(
-              `${file.name}:${line}: the line is no JSON: the file may be cut. Export it again; nothing was stored`,
-            )
-          reader.set(row, line)
-          take(reader)
-        }
-      },
-    }
-  }
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const chunk of file.utf8()) {
-    size += chunk.length
-    if (size > mostJsonBytes)
-      throw new UsageError(
-        `${file.name} is larger than 400 MB. Write its rows as JSONL, one a line, or as CSV`,
-      )
-    parts.push(chunk)
-  }
-  const whole = parsed(Buffer.concat(parts).toString())
-  if (whole === undefined)
-    throw new UsageError(`${file.name} is no whole JSON: it may be cut. Export it again; nothing was stored`)
-  const rows = [whole]
-    .flat()
-    .flatMap((one: unknown) => (isRow(one) && Array.isArray(one.rows) ? (one.rows as unknown[]) : [one]))
-    .filter(isRow)
-  const found = rows.length === 0 ? null : jsonLayout(rows)
-  if (found === null) return { kind: 'other', file }
-  return {
-    kind: 'rows',
-    file,
-    layout: found.layout,
-    read: async (draft, take) => {
-      const reader = jsonReader(file, draft, found.names, found.keyed)
-      for (const [index, row] of rows.entries()) {
-        reader.set(row, index + 1)
-        take(reader)
-      }
-    },
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isRow(value: unknown): value is JsonRow {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** The layout of rows: their own names, or those of their keys and then their own. */
-function jsonLayout(rows: readonly JsonRow[]) {
-  const keyed = keyNames(rows)
-  const own = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'keys')
-  const layout = layoutOf([...keyed, ...own])
-  return layout === null ? null : { layout, names: own, keyed: keyed.length }
-}
-
-function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[], keyed: number) {
-  let row: JsonRow = {}
-  let line = 0
-  const cell = (place: number): unknown => {
-    if (place >= keyed) return row[names[place - keyed] as string]
-    return keysOf(row)[place]
-  }
-  const word = (place: number): string => {
-    const value = cell(place)
-    return value === null || value === undefined ? '' : String(value)
-  }
-  const numberAt = (place: number): number | null => {
-    const value = cell(place)
-    return typeof value === 'number' ? value : null
-  }
-  return {
-    set: (next: JsonRow, at: number): void => {
-      row = next
-      line = at
-    },
-    text: (place: number, kind: 'query' | 'page') => draft.textOf(word(place), kind),
-    word,
-    number: (place: number) => numberAt(place) ?? decimal(word(place)),
-    whole: (place: number) => numberAt(place) ?? wholeOf(word(place), '.'),
-    where: () => `${file.name}:${line}`,
-  }
 }
 
 /** A digest of the content of files, whatever they are called and in which order they lie. */

@@ -14,6 +14,8 @@ export type ClickField =
   | 'query'
   | 'page'
   | 'country'
+  /** Devices are summed. */
+  | 'device'
   | 'searchType'
   | 'anonymous'
   | 'property'
@@ -30,6 +32,7 @@ const names: Readonly<Record<ClickField, readonly string[]>> = {
   query: ['query', 'queries', 'search_query', 'keyword', 'top_queries'],
   page: ['page', 'url', 'landing_page', 'top_pages'],
   country: ['country', 'country_code'],
+  device: ['device', 'device_category'],
   searchType: ['search_type', 'searchtype', 'type'],
   anonymous: ['is_anonymized_query'],
   property: ['site_url', 'property', 'site'],
@@ -69,6 +72,8 @@ export function layoutOf(columns: readonly string[]): ClickLayout | null {
     if (field !== undefined && layout[field] === -1) layout[field] = place
   }
   const { clicks, impressions, position, positionSum, date, query, page } = layout
+  // Rows of the bulk export are added up, whatever their device.
+  if (positionSum !== -1) layout.device = -1
   const isComplete = clicks !== -1 && impressions !== -1 && (position !== -1 || positionSum !== -1)
   return isComplete && (date !== -1 || query !== -1 || page !== -1) ? layout : null
 }
