@@ -522,6 +522,31 @@ describe('rows of several files', () => {
   })
 })
 
+test('a copy of a file in its folder is refused, whatever its rows; files without rows are alike', async () => {
+  const head = 'data_date,site_url,query,search_type,impressions,clicks,sum_top_position\n'
+  const row = '2026-10-01,sc-domain:acme.com,desk,WEB,10,1,20\n'
+  for (const name of ['a.csv', 'b.csv']) await writeFile(join(folder, name), head)
+  await writeFile(join(folder, 'c.csv'), head + row)
+  expect((await add(folder)).rows).toBe(1)
+  await writeFile(join(folder, 'd.csv'), head + row)
+  await expect(add(folder)).rejects.toThrow(
+    `${join(folder, 'd.csv')} has the same content as ${join(folder, 'c.csv')}, and would count twice`,
+  )
+  expect(await store.clickAdditions()).toHaveLength(1)
+})
+
+test('a country that is not known is named with its line; one that is said to be unknown is not', async () => {
+  const path = join(folder, 'rows.csv')
+  const rows = (...countries: readonly string[]) =>
+    `date,query,country,clicks,impressions,position\n${countries.map((one) => `2026-10-01,desk,${one},1,10,2\n`).join('')}`
+  await writeFile(path, rows('usa', '(not set)', 'zzz', '', 'Deutschlnd', 'Frnce'))
+  expect((await add(path, { property: 'sc-domain:acme.com' })).warnings).toEqual([
+    expect.stringContaining(`rows.csv:6: 'Deutschlnd' is no country that is known`),
+  ])
+  await writeFile(path, rows('usa', '(not set)', 'zzz', ''))
+  expect((await add(path, { property: 'sc-domain:acme.com' })).warnings).toEqual([])
+})
+
 describe('keys of three letters', () => {
   const added = async (...keys: readonly (readonly string[])[]) => {
     const rows = keys.map((more) => ({

@@ -75,7 +75,10 @@ export async function addClicks(
     throw new UsageError(
       `${path} holds tables of the UI export (${uiFiles[0]?.file.name}) and rows by day (${rowFiles[0]?.file.name}). Add them one after the other`,
     )
-  const digest = await digestOf(files)
+  const digests = await digestsOf(files)
+  const digest = createHash('sha256')
+    .update([...digests.values()].sort().join())
+    .digest('hex')
   const before = await store.clickAdditionOf(digest)
   if (before !== null)
     return { id: before, isNew: false, rows: 0, otherSearches: 0, leftOut: [], warnings: [] }
@@ -88,7 +91,7 @@ export async function addClicks(
           isArchive: files[0]?.path === null,
           country: countryFilter(filters),
         })
-      : await addRows(draft, rowFiles, options)
+      : await addRows(draft, rowFiles, { ...options, digests })
   const id = await draft.commit({
     addedAt: options.now,
     source: path,
@@ -110,7 +113,11 @@ function unknownFile(path: string, files: readonly InputFile[]): string {
   return `${what} is ${files.length === 1 ? 'no' : 'a'} table of clicks that rankline knows: a UI export of Search Console, rows of its API (date, query, page, country, clicks, impressions, position) or a table of the bulk export. See docs/clicks.md; nothing was stored`
 }
 
-async function addRows(draft: ClickDraft, files: readonly RowsFile[], options: AddOptions) {
+async function addRows(
+  draft: ClickDraft,
+  files: readonly RowsFile[],
+  { digests, ...options }: AddOptions & { readonly digests: ReadonlyMap<InputFile, string> },
+) {
   const counts = { rows: 0, otherSearches: 0 }
   const [first] = files
   for (const { file, layout } of files) {
@@ -129,28 +136,45 @@ async function addRows(draft: ClickDraft, files: readonly RowsFile[], options: A
   // Rows of several files are of one table: those of a day may lie in any of them.
   const sinks = new Map<string, ReturnType<typeof rowSink>>()
   const shared = sharedTables(draft)
+  /** Names of files that have rows, by what is in them. */
+  const read = new Map<string | undefined, string>()
   const overlap = files.length > 1 ? overlapOf(files) : null
   for (const file of files) {
-    const { layout, read } = file
+    const { layout } = file
     const key = JSON.stringify(layout)
     const sink = sinks.get(key) ?? rowSink(shared, layout, options)
     sinks.set(key, sink)
-    await read(shared, (reader) => {
+    const before = sink.counts.rows
+    await file.read(shared, (reader) => {
       overlap?.see(file, reader)
       sink.take(reader)
     })
+    if (sink.counts.rows === before) continue
+    const same = read.get(digests.get(file.file))
+    if (same !== undefined)
+      throw new UsageError(
+        `${file.file.name} has the same content as ${same}, and would count twice. Leave one of them out; nothing was stored`,
+      )
+    read.set(digests.get(file.file), file.file.name)
   }
   await overlap?.check(shared)
   for (const sink of sinks.values()) {
     counts.rows += sink.counts.rows
     counts.otherSearches += sink.counts.otherSearches
   }
-  const warnings =
-    counts.otherSearches === 0
+  const [nowhere] = [...sinks.values()].flatMap((sink) => sink.unknownCountries)
+  const warnings = [
+    ...(counts.otherSearches === 0
       ? []
       : [
           `${grouped(counts.otherSearches)} rows are of other searches than of the web (images, videos, news, Discover) and were left out.`,
-        ]
+        ]),
+    ...(nowhere === undefined
+      ? []
+      : [
+          `${nowhere} is no country that is known: its clicks are of no country. Where it is misspelled, undo this addition and correct the file.`,
+        ]),
+  ]
   if (counts.rows === counts.otherSearches)
     throw new UsageError(
       counts.rows === 0
@@ -501,13 +525,13 @@ async function readCsvRows(
   })
 }
 
-/** A digest of the content of files, whatever they are called and in which order they lie. */
-async function digestOf(files: readonly InputFile[]): Promise<string> {
-  const digests: string[] = []
+/** Digests of the content of files, whatever they are called. */
+async function digestsOf(files: readonly InputFile[]): Promise<ReadonlyMap<InputFile, string>> {
+  const digests = new Map<InputFile, string>()
   for (const file of files) {
     const hash = createHash('sha256')
     for await (const chunk of file.chunks()) hash.update(chunk)
-    digests.push(hash.digest('hex'))
+    digests.set(file, hash.digest('hex'))
   }
-  return createHash('sha256').update(digests.sort().join()).digest('hex')
+  return digests
 }

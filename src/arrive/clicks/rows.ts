@@ -269,6 +269,9 @@ export function ofOtherSite(address: string, site: string): string {
 /** Nothing that is counted comes to so much; sums of more would lose their last digits. */
 const mostOfAll = 1e12
 
+/** How files say that the country is not known. */
+const noCountry = /^(|zzz|zz|-+|null|n\/?a|other|\(?(not set|other|unknown|unknown region)\)?)$/i
+
 /** Reads rows by what their columns say. Rows of other searches than of the web are left out: images, videos, news, Discover. */
 export function rowSink(
   draft: ClickDraft,
@@ -279,6 +282,8 @@ export function rowSink(
   const rowsOf = has('query') ? 'query' : has('page') ? 'page' : 'total'
   const timeSpan = has('date') ? 'day' : 'period'
   const counts = { rows: 0, otherSearches: 0 }
+  /** The first country that is none, with its line. */
+  const unknownCountries: string[] = []
   const row = emptyRow()
   const dayOf = dayReader(now)
   const isWeb = memoized((word) => word.toLowerCase() === 'web')
@@ -347,6 +352,7 @@ export function rowSink(
 
   return {
     counts,
+    unknownCountries,
     take(reader: RowReader): void {
       counts.rows++
       if (layout.searchType !== -1 && !isWeb(reader.word(layout.searchType))) {
@@ -366,6 +372,10 @@ export function rowSink(
           ? Math.max(0, average(reader) - 1) * row.impressions
           : wholeNumber(reader, 'positionSum')
       row.country = layout.country === -1 ? 0 : codeOf(reader.word(layout.country))
+      if (row.country === 0 && unknownCountries.length === 0 && layout.country !== -1) {
+        const written = reader.word(layout.country)
+        if (!noCountry.test(written)) unknownCountries.push(`${reader.where()}: ${quoted(written)}`)
+      }
       row.page = layout.page === -1 ? 0 : reader.text(layout.page, 'page')
       checkPage(reader)
       const isAnonymous = layout.anonymous !== -1 && isTrue(reader.word(layout.anonymous))
