@@ -104,11 +104,6 @@ function rowReader({ name }: ForeignFile, names: readonly string[]) {
   let record = null as CsvRecord | null
   const at = (): CsvRecord => record as CsvRecord
   const where = (): string => `${name}:${at().line}`
-  /** Whether the file ends within a cell: no line end and no quote says that it is whole. */
-  const endsIn = (column: number): boolean => {
-    const { isOpen, cells, bytes, starts, ends } = at()
-    return isOpen && column === cells - 1 && bytes.length === ends[column] && starts[column] !== ends[column]
-  }
   /** What each cell held when it was last read. */
   const last: (Parameters<typeof isSame>[0] & { readonly text: string })[] = []
   const cell = (column: number): string => {
@@ -119,8 +114,6 @@ function rowReader({ name }: ForeignFile, names: readonly string[]) {
     const above = last[column]
     if (above !== undefined && isSame(above, bytes, start, end)) return above.text
     const text = cellText(at(), column).trim()
-    const isPart = text !== '' && text !== above?.text && above?.text.startsWith(text) === true
-    if (isPart && endsIn(column)) throw cutAt(where(), `ends with '${text}'`)
     last[column] = { bytes, start, end, text }
     return text
   }
@@ -133,10 +126,6 @@ function rowReader({ name }: ForeignFile, names: readonly string[]) {
     for (let column = names.length; column < cells; column++) if (starts[column] !== ends[column]) return true
     return false
   }
-  const whole = (column: number): string => {
-    if (endsIn(column)) throw cutAt(where(), `ends with '${cell(column)}'`)
-    return cell(column)
-  }
   const row = {
     /** `file.csv:12`. */
     where,
@@ -147,17 +136,13 @@ function rowReader({ name }: ForeignFile, names: readonly string[]) {
     },
     /** A cell that may be missing; empty also for a column that the table does not have. */
     cell,
-    /** A cell that may be missing, and would say something else if some of it were cut off. */
-    whole,
-    /** The volume in a cell; null where there is none, or where the file ends within it. */
-    volume: (column: number): number | null => (endsIn(column) ? null : readCell.volume(cell(column))),
     /** A cell that every row must have. */
     needed: (column: number): string => {
       if (isShifted())
         throw new UsageError(
           `${where()}: the row has ${at().cells} cells, and the header ${names.length}: one of them has the sign that parts cells in its text. Put quotes around that text`,
         )
-      if (column < at().cells) return whole(column)
+      if (column < at().cells) return cell(column)
       throw new UsageError(
         `${name}:${at().line}: the row ends after ${at().cells} cells, before its column ${column + 1}. The file is cut off or broken: export it again`,
       )
@@ -281,7 +266,7 @@ export const tableFormat: ForeignFormat = {
         location: places.length === 0 ? null : places.join(', '),
         device: row.cell(at.device).toLowerCase() || null,
         engine: row.cell(at.engine).toLowerCase() || null,
-        volume: row.volume(at.volume),
+        volume: readCell.volume(row.cell(at.volume)),
         tags: tagsOf(row.cell(at.tags)),
       })
       const site = readCell.site(row.cell(at.target) || (options.target ?? ''))

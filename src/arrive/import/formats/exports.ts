@@ -39,7 +39,7 @@ const ahrefsFormat: ForeignFormat = {
       const query = into.query({
         text,
         gl: country === '' ? null : countryNamed(country),
-        volume: row.volume(column.volume),
+        volume: readCell.volume(row.cell(column.volume)),
       })
       const series = into.series(query, siteFor(url), 'organic')
       if (!('rank' in rank)) into.unknown(series, day, 'no position now: lost, or not looked up again')
@@ -72,7 +72,7 @@ const ahrefsOldFormat: ForeignFormat = {
     await table.eachRow({ query: column.keyword, day: column.updated, ranks: [column.position] }, (row) => {
       const query = into.query({
         text: row.needed(column.keyword),
-        volume: row.volume(column.volume),
+        volume: readCell.volume(row.cell(column.volume)),
       })
       const url = readCell.link(row.cell(column.url))
       const series = into.series(query, siteFor(url), 'organic')
@@ -80,8 +80,8 @@ const ahrefsOldFormat: ForeignFormat = {
       const day = dayIn(row, row.needed(column.updated), options)
       if ('rank' in rank) into.ranked(series, day, rank.rank, url)
       else into.unknown(series, day, 'no position: lost, or not looked up again')
-      const earlier = readCell.rank(row.whole(column.earlier))
-      const earlierDay = readCell.day(row.whole(column.earlierDay), options.order)
+      const earlier = readCell.rank(row.cell(column.earlier))
+      const earlierDay = readCell.day(row.cell(column.earlierDay), options.order)
       if ('rank' in earlier && typeof earlierDay === 'number' && earlierDay !== day)
         into.ranked(series, earlierDay, earlier.rank, null)
     })
@@ -135,7 +135,7 @@ const mozFormat: ForeignFormat = {
     await table.eachRow({ query: keyword, day: -1, ranks: engines.map(({ index }) => index) }, (row) => {
       for (const { index, engine, hl, gl, date, url, volume } of engines) {
         const place = readCell.rank(row.needed(index))
-        const dated = row.whole(date)
+        const dated = row.cell(date)
         const day = date < 0 ? options.day : dated === '' ? null : dayIn(row, dated, options)
         if (day === null) {
           into.dropped('ranks without a day: never checked')
@@ -148,7 +148,7 @@ const mozFormat: ForeignFormat = {
           hl,
           location: row.cell(location) || null,
           engine,
-          volume: row.volume(volume),
+          volume: readCell.volume(row.cell(volume)),
           tags: tagsOf(row.cell(labels)),
         })
         const series = into.series(query, siteFor(link), 'organic')
@@ -241,7 +241,7 @@ const semrushTrackingFormat: ForeignFormat = {
       if (text === '') return
       const query = into.query({
         text,
-        volume: row.volume(volume),
+        volume: readCell.volume(row.cell(volume)),
         tags: tagsOf(row.cell(tags)),
       })
       for (const { index, day, site, type, url } of places) {
@@ -303,13 +303,13 @@ const semrushPositionsFormat: ForeignFormat = {
         into.dropped('rows without a rank')
         return
       }
-      const time = row.whole(column.time)
+      const time = row.cell(column.time)
       const day = options.day ?? dayIn(row, time, options)
       const query = into.query({
         text: row.needed(column.keyword),
         gl: gl === 'uk' ? 'gb' : gl,
         device,
-        volume: row.volume(column.volume),
+        volume: readCell.volume(row.cell(column.volume)),
       })
       into.ranked(into.series(query, siteFor(url), 'organic'), day, rank.rank, url)
     })
@@ -383,7 +383,7 @@ const statFormat: ForeignFormat = {
             location: row.cell(column.location) || null,
             device: row.cell(column.device).toLowerCase().replace('smartphone', 'mobile') || null,
             engine,
-            volume: row.volume(column.volume),
+            volume: readCell.volume(row.cell(column.volume)),
             tags: tagsOf(row.cell(column.tags)),
           })
           const series = into.series(query, site === null ? siteFor(url) : readCell.site(site), ruler)
