@@ -317,6 +317,15 @@ describe('whole numbers', () => {
       await expect(add(folder, { property: 'sc-domain:acme.com' })).rejects.toThrow(sentence)
     },
   )
+
+  test('of a UI export whose only row has dashes name the cell', async () => {
+    const head = 'Top queries,Clicks,Impressions,CTR,Position\n'
+    await writeFile(join(folder, 'Queries.csv'), `${head}desk,--,--,--,--\n`)
+    await writeFile(join(folder, 'Chart.csv'), `${head}2026-10-01,5,50,10%,3\n`)
+    await expect(add(folder, { property: 'sc-domain:acme.com' })).rejects.toThrow(
+      "Queries.csv:2: '--' is no clicks",
+    )
+  })
 })
 
 describe('a bulk export', () => {
@@ -570,6 +579,22 @@ describe('keys of three letters', () => {
     expect(await sumsOf(one.id)).toEqual(['sc-domain:acme.com query property day 1 10 0'])
     const { id } = await added(['usa'], ['deu'], ['zzz'])
     expect(await sumsOf(id)).toEqual(['sc-domain:acme.com total property day 3 30 0'])
+  })
+
+  test('are refused where a later line has something else there', async () => {
+    const lines = Array.from({ length: 2_000 }, (_, place) =>
+      JSON.stringify({
+        keys: ['2026-11-01', ['usa', 'deu', 'fra'][place % 3]],
+        clicks: 1,
+        impressions: 10,
+        position: 2,
+      }),
+    )
+    const last = lines[0]?.replace('usa', 'oak desk')
+    await writeFile(join(folder, 'rows.jsonl'), `${[...lines, last].join('\n')}\n`)
+    await expect(add(join(folder, 'rows.jsonl'), { property: 'sc-domain:acme.com' })).rejects.toThrow(
+      "rows.jsonl:2001: 'oak desk' is no country, as the keys above it are",
+    )
   })
 
   test.each([[[['can']]], [[['per'], ['can']]], [[['can', 'usa']]]])(

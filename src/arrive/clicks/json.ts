@@ -69,7 +69,7 @@ export async function openJson(
     return {
       layout,
       read: async (draft, take) => {
-        const reader = jsonReader(file, draft, names, keyed)
+        const reader = jsonReader(file, draft, names, keyed.length)
         let line = 0
         for await (const bytes of file.lines()) {
           line++
@@ -79,6 +79,11 @@ export async function openJson(
           if (!isRow(row))
             throw new UsageError(
               `${file.name}:${line}: the line is no JSON: the file may be cut. Export it again; nothing was stored`,
+            )
+          const country = keysOf(row)[keyed.indexOf('country')]
+          if (country !== undefined && !isCountry(String(country)))
+            throw new UsageError(
+              `${file.name}:${line}: ${quoted(String(country))} is no country, as the keys above it are. Give rows names in place of keys; nothing was stored`,
             )
           reader.set(row, line)
           take(reader)
@@ -108,7 +113,7 @@ export async function openJson(
   return {
     layout: found.layout,
     read: async (draft, take) => {
-      const reader = jsonReader(file, draft, found.names, found.keyed)
+      const reader = jsonReader(file, draft, found.names, found.keyed.length)
       for (const [index, row] of rows.entries()) {
         reader.set(row, index + 1)
         take(reader)
@@ -134,7 +139,7 @@ function jsonLayout(rows: readonly JsonRow[], file: InputFile) {
   const keyed = keyNames(rows, file)
   const own = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'keys')
   const layout = layoutOf([...keyed, ...own])
-  return layout === null ? null : { layout, names: own, keyed: keyed.length }
+  return layout === null ? null : { layout, names: own, keyed }
 }
 
 function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[], keyed: number) {

@@ -94,6 +94,9 @@ export interface UiTable {
 const isDayText = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text)
 const isRate = (text: string): boolean => /^\d{1,3}(?:[.,]\d+)?[\s\u00a0\u202f]?%$/.test(text)
 
+/** A rate, or the dash that stands where there is none. */
+const isRateCell = (text: string): boolean => isRate(text) || /^[-–—]{1,3}$/.test(text)
+
 /**
  * Reads a table of five columns: what it is about, clicks, impressions, rate in percent, position. Null where most rows have another
  * shape; else the message of the first one that has.
@@ -101,7 +104,7 @@ const isRate = (text: string): boolean => /^\d{1,3}(?:[.,]\d+)?[\s\u00a0\u202f]?
 function uiTable(
   rows: readonly TextRow[],
 ): UiTable | null | { readonly line: number; readonly mistake: string } {
-  const shaped = rows.filter(({ cells }) => cells.length === 5 && isRate((cells[3] ?? '').trim()))
+  const shaped = rows.filter(({ cells }) => cells.length === 5 && isRateCell((cells[3] ?? '').trim()))
   if (shaped.length * 2 <= rows.length) return null
   const mark = shaped.some(({ cells }) => cells.slice(3).some((cell) => cell.includes(','))) ? ',' : '.'
   const read: UiTable['rows'][number][] = []
