@@ -59,8 +59,8 @@ export const defaultKeepAlive = {
 }
 
 /**
- * How long a connection that was opened ahead waits for its first request. Services wait for it for longer than between two requests, 20 to 60
- * seconds by default: there is room to the time after which one would close it.
+ * How long a connection that was opened ahead waits for its first request. Services close one that says nothing after 20 to 60 seconds by
+ * default, so none is closed in the moment in which it is used.
  */
 const aheadMs = 2_000
 

@@ -438,7 +438,7 @@ function wrongWidth(cells: readonly string[], { width, nameless }: ColumnMeaning
 /** As in two tables put together. A single word may be a query: a table of one column is not asked. */
 function repeatsHeader(cells: readonly string[], { names, own: { query = 0 } }: ColumnMeanings): boolean {
   const isName = (index: number): boolean => cells[index]?.trim() === names[index]
-  return names.length > 1 && isName(query) && cells.every((_, index) => isName(index))
+  return cells.length > 1 && isName(query) && cells.every((_, index) => isName(index))
 }
 
 function dirtyCell(cell: string): InvalidValue | null {

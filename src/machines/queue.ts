@@ -28,7 +28,7 @@ export function processName(): string {
   return `${hostname()}, process ${process.pid}`
 }
 
-/** The first requests of a process, which open connections. */
+/** The first requests of a process, which open connections; so many are opened ahead at most. */
 export const coldRequests = 16
 
 /** Does one thing with a journal that is there. Where it cannot be reached, nothing happens. */

@@ -9,24 +9,24 @@
  *   ready     it is written, and leaves at the next send time
  *   left      it is no longer here
  *
- *   state     goes on                            given up       the database fails
- *   waiting   writing, shortly before its send time   left           waiting
- *   writing   ready, when it is written          left           writing
- *   ready     left, at the next send time             -              left, rejected
+ *   state     goes on                                 given up   the database fails
+ *   waiting   writing, shortly before its send time   left       waiting
+ *   writing   ready, when it is written               left       writing
+ *   ready     left, at the next send time             -          left, rejected
  *
  * Without a limit a waiting call skips the other states: it is let through and may leave when it is written.
  *
- *   event       what it changes                                                           then
- *   asked       the call waits; urgent ones stand before the others, jobs take turns      calls go on
- *   aborted     a waiting call is gone                                                    -
- *   written     a writing call is ready; how long that took is learned                    calls go on
- *   cancelled   a writing call is gone: the next call takes its send time                      calls go on
- *   throttled   calls are refused from now on; the send times at hand would be refused, too    it is noted in the database
- *   passed      a call that left after the refusal: calls are refused no longer           it is noted in the database
- *   leased      there are more send times; or no limit; or another process met a refusal       calls go on
- *   limits      what is known of the limit is forgotten                                   calls go on
- *   failed      ready calls are rejected: no send time will come                               -
- *   woken       nothing                                                                   calls go on
+ *   event       what it changes                                                               then
+ *   asked       the call waits; urgent ones stand before the others, jobs take turns          calls go on
+ *   aborted     a waiting call is gone                                                        -
+ *   written     a writing call is ready; how long that took is learned                        calls go on
+ *   cancelled   a writing call is gone: the next call takes its send time                     calls go on
+ *   throttled   calls are refused from now on; the send times at hand would be refused, too   it is noted in the database
+ *   passed      a call that left after the refusal: calls are refused no longer               it is noted in the database
+ *   leased      there are more send times; or no limit; or another process met a refusal      calls go on
+ *   limits      what is known of the limit is forgotten                                       calls go on
+ *   failed      ready calls are rejected: no send time will come                              -
+ *   woken       nothing                                                                       calls go on
  *
  * `calls go on` lets calls leave whose send time has come, lets others through, leases send times where some are missing, and says when to wake it.
  */

@@ -14,7 +14,7 @@ import {
 import { whenReachable } from './waiting.ts'
 
 /**
- * The first call of a process that goes alone is waited for no longer. A service that starts may keep all calls waiting over its first one, and they
+ * The first call of a process that goes alone is waited for no longer, once it has left. A service that starts may keep all calls waiting over its first one, and they
  * would arrive together with those behind them.
  */
 const aloneMs = 500
@@ -61,6 +61,7 @@ export function sharedLimiter({
   >()
   let calls = 0
   let cancelWake: (() => void) | null = null
+  let cancelAlone: (() => void) | null = null
   /** Send times that are asked for before the last refusal is noted would be refused as well. */
   let refusalNoted: Promise<unknown> = Promise.resolve()
 
@@ -70,6 +71,11 @@ export function sharedLimiter({
     for (const effect of step.effects) perform(effect)
   }
   const goOn = (): void => happen({ kind: 'woken' })
+  const openAll = (): void => {
+    cancelAlone?.()
+    cancelAlone = null
+    places.openAll()
+  }
   const fail = (error: unknown, wasLeasing = false): void => {
     happen({ kind: 'failed', error, wasLeasing })
     if (over?.aborted !== true) onError(error)
@@ -159,7 +165,7 @@ export function sharedLimiter({
       if (!urgent) places.leave()
       throw error
     })
-    if (!needsTime && !urgent) places.openAll()
+    if (!needsTime && !urgent) openAll()
     let leftAt = clock.monotonic()
     let isWriting = needsTime
     let isOver = false
@@ -177,7 +183,7 @@ export function sharedLimiter({
           happen({ kind: 'written', call: { id, urgent }, tookMs: clock.monotonic() - grantedAt })
         })
         leftAt = sendTime ?? clock.monotonic()
-        if (!urgent && !places.areAllOpen()) clock.after(aloneMs, places.openAll)
+        if (!urgent && !places.areAllOpen()) cancelAlone = clock.after(aloneMs, places.openAll)
       },
       sent: () => {},
       cancel: () => {
@@ -187,7 +193,7 @@ export function sharedLimiter({
       },
       finish: (throttled, namedMs = null) => {
         end()
-        if (!urgent) places.openAll()
+        if (!urgent) openAll()
         const sentAt = leftAt - clock.monotonicAt(0)
         happen(
           throttled

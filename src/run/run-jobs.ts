@@ -276,7 +276,7 @@ export function rejectRaised(dear: readonly PricedRun[], agreed: readonly Priced
   if (raised.length > 0) throw prices.refusal(raised)
 }
 
-type DoneStore = Pick<Store, 'latestRun'>
+type DoneStore = Pick<Store, 'latestRun' | 'taskCounts'>
 
 type Priced = Pick<PlanDraft, 'summary'>
 
@@ -333,19 +333,26 @@ async function finishedToday(
     if (decision.do !== 'begin') continue
     const latest = await store.latestRun(planned.settings.name)
     if (latest === null || !isComplete(latest.finishReason) || latest.date !== planned.date) continue
-    const age = now - latest.startedAt
-    const { freshnessMs } = planned.settings
-    if (freshnessMs !== null && freshnessMs >= age) continue
     const { expected, max } = (await draft.summary(planned)).credits
     if (max === 0) continue
     const price =
       expected === max ? count(max, 'credit') : `some ${count(expected, 'credit')}, at most ${max}`
-    // Half an hour more, for until the command is typed.
-    const hours = Math.max(1, Math.ceil(age / hourMs + 0.5))
-    const line = `${sanitize(latest.job)} is already finished for today (run ${latest.id}). This run buys it again, for ${price}. To buy only what that run left out, add --freshness ${hours}h.`
+    const done = `${sanitize(latest.job)} is already finished for today (run ${latest.id}).`
+    const line =
+      planned.settings.freshnessMs === null
+        ? `${done} This run buys it again, for ${price}.${await hintOfRest(store, latest, now)}`
+        : `${done} This run buys what has no answer that is fresh enough, for ${price}.`
     again.push({ run: latest.id, line })
   }
   return again
+}
+
+/** How to buy only what a run left out; nothing where it used answers that are older than itself. */
+async function hintOfRest(store: DoneStore, { id, startedAt }: Run, now: number): Promise<string> {
+  const { reused } = await store.taskCounts(id)
+  // Half an hour more, for until the command is typed.
+  const hours = Math.max(1, Math.ceil((now - startedAt) / hourMs + 0.5))
+  return reused > 0 ? '' : ` To buy only what that run left out, add --freshness ${hours}h.`
 }
 
 /** How jobs become runs. */

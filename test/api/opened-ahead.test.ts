@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type HttpClient, type HttpResponse, openHttpClient } from '../../src/api/http.ts'
 import { http, type RawServer, rawServer } from './raw-server.ts'
@@ -93,6 +94,20 @@ describe('Connections that were opened ahead', () => {
     await wire.close()
     await closed
   })
+})
+
+test('A connection that is still being opened ends with the client', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void silent.close())
+  await once(silent, 'listening')
+  const connected = once(silent, 'connection')
+  const wire = wireTo({ origin: `https://127.0.0.1:${(silent.address() as AddressInfo).port}` })
+  await wire.openAhead?.(1)
+  const [socket] = (await connected) as [Socket]
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => {}).resume()
+  await wire.close()
+  await closed
 })
 
 test('A connection that cannot be opened ahead is left to the call that needs it', async () => {

@@ -157,7 +157,10 @@ test.each([
   const journal = { ...there, calls: { ...there.calls, answer, endTask } }
   const { options, run } = await aWorker(there, { journal, sandbox: { latencyMs: 20 } })
   await there.rates.setLimits(run.keyHash, { perSecond, perMinute: null })
-  expect(await work({ ...options, once: true })).toBeNull()
+  const told: number[] = []
+  expect(await work({ ...options, once: true, onWork: (queries) => told.push(queries) })).toBeNull()
+  // Connections are opened ahead for so many.
+  expect(told[0]).toBe(3)
   expect(answered).toEqual(others)
   expect(ended).toEqual(others)
 })

@@ -259,7 +259,7 @@ async function* portfolioRows(
       // A period without a run is a matter of one client.
       if (!(error instanceof RanklineError)) throw error
       const problem: PortfolioProblem = { level: 'warning', kind: 'report', text: sanitize(error.message) }
-      yield mistake === null ? withProblem(standing, problem) : row
+      yield withProblem(row, problem)
     }
   }
 }
