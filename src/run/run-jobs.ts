@@ -337,11 +337,11 @@ async function finishedToday(
     if (max === 0) continue
     const price =
       expected === max ? count(max, 'credit') : `some ${count(expected, 'credit')}, at most ${max}`
-    const done = `${sanitize(latest.job)} is already finished for today (run ${latest.id}).`
+    const name = sanitize(latest.job)
     const line =
       planned.settings.freshnessMs === null
-        ? `${done} This run buys it again, for ${price}.${await hintOfRest(store, latest, now)}`
-        : `${done} This run buys what has no answer that is fresh enough, for ${price}.`
+        ? `${name} is already finished for today (run ${latest.id}). This run buys it again, for ${price}.${await hintOfRest(store, latest, now)}`
+        : `${name} is already finished for today (run ${latest.id}). This run buys what has no answer that is fresh enough, for ${price}.`
     again.push({ run: latest.id, line })
   }
   return again
