@@ -11,6 +11,9 @@ export type ForeignTable = NonNullable<ReturnType<typeof tableIn>>
 /** A row of a table. Cells are trimmed. */
 type ForeignRow = ReturnType<ReturnType<typeof rowReader>>
 
+/** Columns that make no row: of two with one name the first counts, as where two sheets were joined. */
+const tellsNoRow = /url|page|tag|location/
+
 /** The table of a file whose header is the first row that this says of; null where there is none in its first lines. */
 export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>) => boolean) {
   const header = file.headRows.find(({ cells }) => isHeader(new Set(cells.map(nameOf))))
@@ -23,7 +26,7 @@ export function tableIn(file: ForeignFile, isHeader: (names: ReadonlySet<string>
     column: (...wanted: readonly string[]): number => {
       const name = wanted.find((one) => names.includes(one))
       if (name === undefined) return -1
-      if (names.indexOf(name) !== names.lastIndexOf(name))
+      if (names.indexOf(name) !== names.lastIndexOf(name) && !tellsNoRow.test(name))
         throw new UsageError(
           `${file.name}:${header.line}: two columns are called '${name}'. Give the one that does not count another name in the file`,
         )
@@ -72,7 +75,9 @@ function refuseAbove({ name, headRows }: ForeignFile, headerLine: number, at: Ro
       at.ranks.some((place) => isOfRanks(cell(place)))
     )
   })
-  if (rows.length > 0)
+  // Without a day a title such as `Total keywords,25` looks like a row.
+  const isRow = rows.some(({ cells }) => at.day >= 0 || cells.filter((cell) => cell.trim() !== '').length > 2)
+  if (isRow)
     throw new UsageError(
       `${name}:${rows[0]?.line}: ${rows.length === 1 ? 'a row stands' : `${rows.length} rows stand`} above the header, which is in line ${headerLine}. Put the header into the first line`,
     )
@@ -140,7 +145,7 @@ function rowReader({ name }: ForeignFile, names: readonly string[]) {
     needed: (column: number): string => {
       if (isShifted())
         throw new UsageError(
-          `${where()}: the row has ${at().cells} cells, and the header ${names.length}: one of them has the sign that parts cells in its text. Put quotes around that text`,
+          `${where()}: the row has ${at().cells} cells, and the header ${names.length}: one of them has the sign that parts cells in its text. Put quotes around that text, or give every column a name in the header`,
         )
       if (column < at().cells) return cell(column)
       throw new UsageError(

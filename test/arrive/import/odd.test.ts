@@ -343,6 +343,18 @@ describe('a table as people have it', () => {
     ).toEqual(['a acme.com 2026-01-05 ranked 1'])
   })
 
+  test('without days may have a title of a word and a number', async () => {
+    const text = 'Total keywords,1,,\nKeyword,Rank,URL,Volume\na,3,https://acme.com/,100\n'
+    expect(
+      (await told(put('total.csv', text), 'acme.com', null, Date.UTC(2026, 0, 5) / 86_400_000)).rows,
+    ).toEqual(['a acme.com 2026-01-05 ranked 3'])
+  })
+
+  test('of two sheets that were joined may have two columns of addresses', async () => {
+    const text = 'keyword,date,rank,url,URL\na,2026-01-05,3,https://acme.com/,https://acme.com/\n'
+    expect((await told(put('joined.csv', text), 'acme.com')).rows).toEqual(['a acme.com 2026-01-05 ranked 3'])
+  })
+
   test('with two columns of ranks, days, sites or volumes is refused until one is named', async () => {
     const row = 'a,2026-11-01,12,3\n'
     const path = put('two-ranks.csv', `keyword,date,Google,Position\n${row}`)
@@ -375,7 +387,7 @@ describe('a table as people have it', () => {
   test('with more cells in a row than in its header is refused, but for empty ones and tags', async () => {
     const row = '2026-01-05,size 5,5,12,https://acme.com/'
     await expect(told(put('shifted.csv', `date,keyword,rank,url\n${row}\n`), 'acme.com')).rejects.toThrow(
-      /shifted\.csv:2: the row has 5 cells, and the header 4: one of them has .*\. Put quotes around that text$/,
+      /shifted\.csv:2: the row has 5 cells, and the header 4: one of them has .*\. Put quotes around that text, or give every column a name in the header$/,
     )
     const longer = put('longer.csv', 'date,keyword,rank,tags\n2026-01-05,a,5,money,new\n2026-01-05,b,6,,,\n')
     expect((await told(longer, 'acme.com')).rows).toEqual([
