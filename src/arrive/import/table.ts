@@ -124,10 +124,13 @@ function rowReader({ name }: ForeignFile, names: readonly string[]) {
   }
   /** SerpBear writes each tag of a row into a cell of its own. */
   const endsInTags = (aliases.tags as readonly string[]).includes(names.at(-1) ?? '')
+  const urlAt = names.findIndex((name) => (aliases.url as readonly string[]).includes(name))
   /** Whether a row has more cells than the header, so that none of them need be of the column above it. */
   const isShifted = (): boolean => {
     const { starts, ends, cells } = at()
-    if (cells <= names.length || endsInTags) return false
+    if (cells <= names.length) return false
+    // What is more may be tags; where an address should stand, a number is the rank beside it.
+    if (endsInTags) return urlAt >= 0 && /^\d+$/.test(cell(urlAt))
     for (let column = names.length; column < cells; column++) if (starts[column] !== ends[column]) return true
     return false
   }

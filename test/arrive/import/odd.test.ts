@@ -394,6 +394,10 @@ describe('a table as people have it', () => {
       'a acme.com 2026-01-05 ranked 5',
       'b acme.com 2026-01-05 ranked 6',
     ])
+    const comma = 'keyword,date,rank,url,tags\nscrew 4,2026-01-05,5,30,https://acme.com/,a\n'
+    await expect(told(put('comma.csv', comma), 'acme.com')).rejects.toThrow(
+      /comma\.csv:2: the row has 6 cells/,
+    )
     const empty = put('empty-cells.csv', 'date,keyword,rank\n2026-01-05,b,6,,\n')
     expect((await told(empty, 'acme.com')).rows).toEqual(['b acme.com 2026-01-05 ranked 6'])
   })
