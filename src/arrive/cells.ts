@@ -41,12 +41,24 @@ export function dayReader(now: number): (text: string, where: () => string) => n
   }
 }
 
-/** Throws a sentence for a row that has other cells than its header: it may be cut, or a sign within a number parts it. */
-export function checkCells({ cells, starts, ends, line }: CsvRecord, columns: number, file: string): void {
+/**
+ * Throws a sentence for a row that has fewer cells than it must have, as it may be cut, and for one that has more than its header: a sign
+ * within a number parts it.
+ */
+export function checkCells(
+  { cells, starts, ends, line }: CsvRecord,
+  columns: number,
+  file: string,
+  least = columns,
+): void {
   let filled = cells
   while (filled > columns && starts[filled - 1] === ends[filled - 1]) filled--
-  if (filled !== columns)
-    throw new UsageError(
-      `${file}:${line}: the row has ${cells} cells, not ${columns}: the file may be cut. Export it again; nothing was stored`,
-    )
+  if (cells >= least && filled <= columns) return
+  const why =
+    cells < least
+      ? 'the file may be cut. Export it again'
+      : 'one of them has the sign that parts cells in its text, or stands below no name. Put quotes around that text, or give its column a name in the header'
+  throw new UsageError(
+    `${file}:${line}: the row has ${cells} cells, not ${columns}: ${why}; nothing was stored`,
+  )
 }

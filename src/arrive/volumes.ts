@@ -84,6 +84,9 @@ export async function readVolumes(
     throw new UsageError(
       `${path} does not say of which country its volumes are. Name it: --country us, or --country all; nothing was stored`,
     )
+  // Excel leaves empty cells out at the end of a row. What is cut has no line end.
+  const named = header.findLastIndex((name) => name !== '') + 1
+  const needed = Math.max(places.query, places.volume) + 1
   const months = header.flatMap((name, place) => (/^searches: /i.test(name) ? [place] : []))
   /** By country and query the newest row. */
   const newest = new Map<string, { readonly row: VolumeRow; readonly line: number }>()
@@ -99,7 +102,7 @@ export async function readVolumes(
     const text = cell(places.volume)
     hasMonths ||= months.some((place) => cell(place) !== '')
     if (query === '') return
-    checkCells(record, header.length, path)
+    checkCells(record, header.length, path, record.isOpen ? named : needed)
     if (text === '' || /^([-–—]|n\/?a|null|no data)$/i.test(text)) {
       empty++
       return

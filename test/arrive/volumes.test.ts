@@ -174,6 +174,27 @@ test.each([
   })
 })
 
+test.each([
+  ['Semrush', 'Keyword,Intent,Volume,CPC,Trend\r\nlamp,I,10,1,2\r\ndesk,I,100\r\n', 'desk us 100 2026-11-26'],
+  ['columns without a name', 'Keyword,Volume,,\nlamp,10,,\ndesk,100', 'desk us 100 2026-11-26'],
+  [
+    'a country and a day',
+    'Keyword,Volume,Country,Date\nlamp,10,us,2026-11-26\ndesk,100\n',
+    'desk us 100 2026-11-26',
+  ],
+])('a row that ends early, as Excel drops empty cells, counts: %s', async (_, text, wanted) => {
+  expect(shown(await read(text, { country: 'us' }))).toEqual(['lamp us 10 2026-11-26', wanted])
+})
+
+test('a row that ends before its volume is refused, and so is one with a cell below no name', async () => {
+  await expect(read('keyword,cpc,volume\nlamp,1,10\ndesk,1\n', { country: 'us' })).rejects.toThrow(
+    'file.csv:3: the row has 2 cells, not 3: the file may be cut. Export it again',
+  )
+  await expect(read('keyword,volume,\ndesk,100,,ask Bob\n', { country: 'us' })).rejects.toThrow(
+    'file.csv:2: the row has 4 cells, not 3: one of them has the sign that parts cells in its text, or stands below no name. Put quotes around that text, or give its column a name in the header; nothing was stored',
+  )
+})
+
 test('the country that is named holds for rows without one', async () => {
   const text = 'keyword,volume,country\nchair,1,de\nchair,2,\n'
   expect(shown(await read(text, { country: 'us' }))).toEqual([
