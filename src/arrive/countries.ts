@@ -76,6 +76,11 @@ export const countryNamed = memoized((text): string | null => {
   return null
 })
 
+/** As `countryNamed`; empty for all countries. */
+export function countryOrAll(text: string): string | null {
+  return /^(?:all(?: countries)?|worldwide|global)$/i.test(text) ? '' : countryNamed(text)
+}
+
 const countryNames = memoized((language): ReadonlyMap<string, string> => {
   const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' })
   const byName = new Map<string, string>()

@@ -4,7 +4,7 @@ import { dayMs } from '../model/time.ts'
 import { type DecimalMark, quoted, readVolume } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { checkCells, dayReader, decimalMarkOf, readDay } from './cells.ts'
-import { countryNamed } from './countries.ts'
+import { countryOrAll } from './countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
 import { inputFiles, textOfStart } from './input-files.ts'
 
@@ -41,6 +41,9 @@ const buckets: ReadonlyMap<number, readonly [least: number, most: number]> = new
   [500_000, [100_000, 1_000_000]],
   [5_000_000, [1_000_000, 10_000_000]],
 ])
+
+/** What tables write into a cell of which they know nothing. */
+const nothing = /^(?:[-–—]|n\/?a|null|no data)?$/i
 
 const headBytes = 1 << 16
 /** Lines before the header of a file, at most. */
@@ -103,7 +106,7 @@ export async function readVolumes(
     hasMonths ||= months.some((place) => cell(place) !== '')
     if (query === '') return
     checkCells(record, header.length, path, record.isOpen ? named : needed)
-    if (text === '' || /^([-–—]|n\/?a|null|no data)$/i.test(text)) {
+    if (nothing.test(text)) {
       empty++
       return
     }
@@ -203,17 +206,14 @@ function dayOfTitles(titles: readonly string[], dayOf: (text: string) => number)
 }
 
 function countryOf(record: CsvRecord, written: string, path: string, { country }: VolumeOptions): string {
-  if (written === '') {
-    if (country !== null) return country
-    throw new UsageError(
-      `${path}:${record.line}: the row has no country. Name it: --country us; nothing was stored`,
-    )
-  }
-  const code = countryNamed(written)
+  const code = written === '' ? null : countryOrAll(written)
   if (code !== null) return code
-  throw new UsageError(
-    `${path}:${record.line}: ${quoted(written)} is no country. Write two letters such as us, or leave the cell empty and name it: --country us; nothing was stored`,
-  )
+  const isNothing = nothing.test(written)
+  if (isNothing && country !== null) return country
+  const what = isNothing
+    ? 'the row has no country. Name it: --country us, or --country all'
+    : `${quoted(written)} is no country. Write two letters such as us, or all, or leave the cell empty and name it: --country us`
+  throw new UsageError(`${path}:${record.line}: ${what}; nothing was stored`)
 }
 
 function asRange(row: VolumeRow, step: number): VolumeRow {

@@ -137,11 +137,6 @@ test.each([
   ],
   ['a number that parts its row', 'keyword,volume\nchair,1,234\n', 'file.csv:2: the row has 3 cells, not 2'],
   [
-    'all countries as a word',
-    'keyword,volume,country\ndesk,5,de\nchair,1,Global\n',
-    "file.csv:3: 'Global' is no country",
-  ],
-  [
     'a country that is misspelled',
     'keyword,volume,country\nchair,1,Deutschlnd\n',
     "file.csv:2: 'Deutschlnd' is no country",
@@ -201,6 +196,31 @@ test('the country that is named holds for rows without one', async () => {
     'chair de 1 2026-11-26',
     'chair us 2 2026-11-26',
   ])
+})
+
+test.each(['all', 'Worldwide', 'Global', 'ALL COUNTRIES'])('%s are all countries', async (word) => {
+  const text = `keyword,volume,country\nchair,1,${word}\nchair,2,us\n`
+  expect(shown(await read(text, { country: 'us' }))).toEqual([
+    'chair - 1 2026-11-26',
+    'chair us 2 2026-11-26',
+  ])
+})
+
+test.each(['-', '—', 'n/a'])('%s is no country and no mistake: it is an empty cell', async (sign) => {
+  const text = `keyword,volume,country\nchair,1,${sign}\ndesk,2,na\n`
+  expect(shown(await read(text, { country: 'us' }))).toEqual([
+    'chair us 1 2026-11-26',
+    'desk na 2 2026-11-26',
+  ])
+  await expect(read(text)).rejects.toThrow(
+    'file.csv:2: the row has no country. Name it: --country us, or --country all; nothing was stored',
+  )
+})
+
+test('whoever misspells a country is told of all', async () => {
+  await expect(read('keyword,volume,country\nchair,1,Earth\n', { country: 'us' })).rejects.toThrow(
+    "'Earth' is no country. Write two letters such as us, or all, or leave the cell empty and name it: --country us; nothing was stored",
+  )
 })
 
 test('a keyword that stands twice with one volume counts once, and of two days the newer one', async () => {

@@ -1,4 +1,4 @@
-import { countryNamed } from '../../../arrive/countries.ts'
+import { countryOrAll } from '../../../arrive/countries.ts'
 import { readVolumes } from '../../../arrive/volumes.ts'
 import { UsageError } from '../../../model/errors.ts'
 import { count, grouped } from '../../../model/text.ts'
@@ -182,8 +182,7 @@ async function undo(flags: VolumesFlags, terminal: Terminal): Promise<number> {
 
 function countryOption(country: string | undefined): string | null {
   if (country === undefined) return null
-  if (country === 'all') return ''
-  const code = countryNamed(country)
+  const code = countryOrAll(country)
   if (code !== null) return code
   throw new UsageError(`--country cannot be '${country}'; write two letters such as us, or all`)
 }
