@@ -597,12 +597,89 @@ describe('keys of three letters', () => {
     )
   })
 
-  test.each([[[['can']]], [[['per'], ['can']]], [[['can', 'usa']]]])(
-    'are asked about where they may be either: %j',
+  test.each([[[['can']]], [[['per'], ['can']]], [[['deu', 'MOBILE']]], [[['https://acme.com/', 'deu']]]])(
+    'are countries where all are, which is said: %j',
     async (keys) => {
-      await expect(added(...keys)).rejects.toThrow('it cannot be known whether keys such as')
+      const { id, warnings } = await added(...keys)
+      expect((await sumsOf(id))?.join()).not.toContain('query')
+      expect(warnings).toEqual([
+        `3-letter keys were read as countries (${keys[0]?.find((key) => key.length === 3)}). Where they are queries, undo this addition, and give rows names in place of keys.`,
+      ])
     },
   )
+
+  test('are a query where it is no country', async () => {
+    const { id, warnings } = await added(['seo'])
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 1 10 0'])
+    expect(warnings).toEqual([])
+  })
+
+  test.each([
+    [
+      [['can', 'usa']],
+      `it cannot be known whether keys such as 'can' and 'usa' are countries or queries. Give rows names in place of keys, such as {"date": "2026-11-01", "query": "can", "country": "usa", "clicks": 1, …}`,
+    ],
+    [
+      [
+        ['usa', 'MOBILE'],
+        ['deu', 'MOBILE'],
+        ['scg', 'MOBILE'],
+      ],
+      `'scg' is no country, as most keys beside it are. Give rows names in place of keys, such as {"date": "2026-11-01", "country": "scg", "device": "MOBILE", "clicks": 1, …}`,
+    ],
+  ])('are asked about where they may be either: %j', async (keys, sentence) => {
+    await expect(added(...keys)).rejects.toThrow(sentence)
+    expect(await store.clickAdditions()).toEqual([])
+  })
+
+  test('of all files of a folder say together what they are', async () => {
+    const put = async (name: string, ...words: readonly string[]) => {
+      const rows = words.map((word) => ({
+        keys: ['2026-11-01', word],
+        clicks: 1,
+        impressions: 9,
+        position: 2,
+      }))
+      await writeFile(join(folder, name), JSON.stringify({ rows }))
+    }
+    await put('a.json', 'oak desk', 'lamp')
+    await put('b.json', 'can')
+    const { id, warnings } = await add(folder, { property: 'sc-domain:acme.com' })
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 3 27 0'])
+    expect(warnings).toEqual([])
+    await put('a.json', 'deu', 'aut')
+    expect((await add(folder, { property: 'sc-domain:acme.com' })).warnings).toHaveLength(1)
+    await put('b.json', 'scg')
+    await expect(add(folder, { property: 'sc-domain:acme.com' })).rejects.toThrow(
+      "b.json: 'scg' is no country, as most keys beside it are",
+    )
+  })
+})
+
+describe('hours', () => {
+  const period = { from: readDay('2026-11-24'), until: readDay('2026-11-25') }
+  test.each(['2026-11-24T23:00:00-08:00', '2026-11-24t23:00:00-08:00'])(
+    'in keys are refused with what to do: %s',
+    async (hour) => {
+      const rows = [{ keys: [hour, 'https://acme.com/'], clicks: 1, impressions: 9, position: 2 }]
+      await writeFile(join(folder, 'rows.json'), JSON.stringify({ rows }))
+      await expect(add(join(folder, 'rows.json'), { period })).rejects.toThrow(
+        `rows.json: '${hour}' is an hour, and clicks are kept by day. Export whole days`,
+      )
+    },
+  )
+
+  test('of a UI export are no queries', async () => {
+    const chart = 'Date,Clicks,Impressions,CTR,Position\n2026-11-24T05:00:00-08:00,1,2,50%,3\n'
+    await writeFile(join(folder, 'Chart.csv'), chart)
+    const more = { property: 'sc-domain:acme.com' }
+    await expect(add(folder, { ...more, period })).rejects.toThrow('Chart.csv:2: ')
+    await writeFile(join(folder, 'a.csv'), 'Top queries,Clicks,Impressions,CTR,Position\ndesk,1,2,50%,3\n')
+    await expect(add(folder, more)).rejects.toThrow('is an hour, and clicks are kept by day')
+    const { id, leftOut } = await add(folder, { ...more, period })
+    expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property period 1 2 0'])
+    expect(leftOut).toEqual([join(folder, 'Chart.csv')])
+  })
 })
 
 test.each([

@@ -19,7 +19,7 @@ import {
   textRow,
 } from '../csv.ts'
 import { type InputFile, inputFiles, textOfStart } from '../input-files.ts'
-import { openJson } from './json.ts'
+import { keyNames, openJson } from './json.ts'
 import { openParquet } from './parquet.ts'
 import {
   type AddOptions,
@@ -27,6 +27,7 @@ import {
   columnTwice,
   decimal,
   layoutOf,
+  noHours,
   ofOtherSite,
   originOf,
   type RowReader,
@@ -65,8 +66,14 @@ export async function addClicks(
   if (options.property !== null && siteOfProperty(options.property) === null)
     throw new UsageError(`'${options.property}' names no site. Write the property as in --site acme.com`)
   const files = await inputFiles(path)
-  const found: RecognisedFile[] = []
-  for (const file of files) found.push(await recognise(file))
+  const recognised: (RecognisedFile | JsonFile)[] = []
+  for (const file of files) recognised.push(await recognise(file))
+  const keys = keyNames(recognised.flatMap((one) => (one.kind === 'json' ? [one.rows] : [])))
+  const found = recognised.map((one): RecognisedFile => {
+    if (one.kind !== 'json') return one
+    const table = one.rows.named(keys.of(one.rows))
+    return table === null ? { kind: 'other', file: one.file } : { kind: 'rows', file: one.file, ...table }
+  })
   const rowFiles = found.filter((one) => one.kind === 'rows')
   const uiFiles = found.filter((one) => one.kind === 'ui')
   const filters = found.filter((one) => one.kind === 'filters')
@@ -91,7 +98,7 @@ export async function addClicks(
           isArchive: files[0]?.path === null,
           country: countryFilter(filters),
         })
-      : await addRows(draft, rowFiles, { ...options, digests })
+      : await addRows(draft, rowFiles, { ...options, digests, keyOfCountry: keys.country })
   const id = await draft.commit({
     addedAt: options.now,
     source: path,
@@ -116,7 +123,11 @@ function unknownFile(path: string, files: readonly InputFile[]): string {
 async function addRows(
   draft: ClickDraft,
   files: readonly RowsFile[],
-  { digests, ...options }: AddOptions & { readonly digests: ReadonlyMap<InputFile, string> },
+  {
+    digests,
+    keyOfCountry,
+    ...options
+  }: AddOptions & { readonly digests: ReadonlyMap<InputFile, string>; readonly keyOfCountry: string | null },
 ) {
   const counts = { rows: 0, otherSearches: 0 }
   const [first] = files
@@ -168,6 +179,11 @@ async function addRows(
       ? []
       : [
           `${grouped(counts.otherSearches)} rows are of other searches than of the web (images, videos, news, Discover) and were left out.`,
+        ]),
+    ...(keyOfCountry === null
+      ? []
+      : [
+          `3-letter keys were read as countries (${keyOfCountry}). Where they are queries, undo this addition, and give rows names in place of keys.`,
         ]),
     ...(nowhere === undefined
       ? []
@@ -330,6 +346,10 @@ function addUiExport(
     dayOf(label, () => `${days?.file.name}:${line}`)
   const read = dayRange(days?.table.rows.map(labelDay) ?? [])
   const period = read ?? given
+  const hours = files.find(({ table }) => table.about === 'hour')
+  const hour = hours?.table.rows[0]
+  if (hours !== undefined && hour !== undefined && (period === null || files.length === 1))
+    throw new UsageError(`${hours.file.name}:${hour.line}: ${noHours(hour.label)}`)
   if (period === null) throw new UsageError(noPeriod(name))
   const named =
     property ??
@@ -423,6 +443,13 @@ type RecognisedFile =
     >)
   | { readonly kind: 'other'; readonly file: InputFile }
 
+/** Rows of JSON whose keys have no names yet. */
+interface JsonFile {
+  readonly kind: 'json'
+  readonly file: InputFile
+  readonly rows: NonNullable<Awaited<ReturnType<typeof openJson>>>
+}
+
 type ReadRows = (draft: ClickDraft, take: (reader: RowReader) => void) => Promise<void>
 
 const headBytes = 1 << 16
@@ -430,7 +457,7 @@ const headBytes = 1 << 16
 const mostUiRows = 5_000
 
 /** Recognises a file by its content. Throws a sentence for one that looks like rows of Search Console and cannot be read. */
-async function recognise(file: InputFile): Promise<RecognisedFile> {
+async function recognise(file: InputFile): Promise<RecognisedFile | JsonFile> {
   const head = await file.start(headBytes)
   if (head.length === 0) return { kind: 'other', file }
   if (head.subarray(0, 4).toString('latin1') === 'PAR1') {
@@ -440,8 +467,8 @@ async function recognise(file: InputFile): Promise<RecognisedFile> {
   const text = textOfStart(head)
   const first = text.trimStart()[0]
   if (first === '{' || first === '[') {
-    const json = await openJson(file, text)
-    return json === null ? { kind: 'other', file } : { kind: 'rows', file, ...json }
+    const rows = await openJson(file, text)
+    return rows === null ? { kind: 'other', file } : { kind: 'json', file, rows }
   }
   return await recogniseCsv(file, text)
 }

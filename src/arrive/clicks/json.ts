@@ -1,21 +1,32 @@
 import { UsageError } from '../../model/errors.ts'
+import { memoized } from '../../model/text.ts'
 import { quoted } from '../../model/values.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import { wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import type { InputFile } from '../input-files.ts'
-import { type ClickLayout, decimal, layoutOf, type RowReader } from './rows.ts'
+import { type ClickLayout, decimal, isHour, layoutOf, noHours, type RowReader } from './rows.ts'
 
 const mostJsonBytes = 400_000_000
 
 type JsonRow = Readonly<Record<string, unknown>>
 
-/** What the keys of a row of the API are, by their form: they have no names. */
-function keyField(key: string): 'date' | 'page' | 'country' | 'device' | 'query' {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(key)) return 'date'
-  if (/^https?:\/\//.test(key)) return 'page'
-  if (/^(DESKTOP|MOBILE|TABLET)$/.test(key)) return 'device'
-  return isCountry(key) ? 'country' : 'query'
+/** The keys of the rows of a file, by their place. */
+interface KeyedFile {
+  readonly file: InputFile
+  readonly columns: readonly ReadonlySet<string>[]
+}
+
+/** What the keys of rows of the API are at a place, by their form: they have no names. */
+function keyField(keys: ReadonlySet<string>): 'date' | 'page' | 'device' | 'letters' | 'query' {
+  const forms = [
+    ['date', /^\d{4}-\d{2}-\d{2}$/],
+    ['page', /^https?:\/\//],
+    ['device', /^(DESKTOP|MOBILE|TABLET)$/],
+    ['letters', /^[a-z]{3}$/],
+  ] as const
+  const all = [...keys]
+  return forms.find(([, form]) => all.every((key) => form.test(key)))?.[0] ?? 'query'
 }
 
 /** Whether a key is a country as the API names them: by the three letters of one that exists, or those of none that it knows. */
@@ -28,47 +39,91 @@ const keysOf = (row: JsonRow | undefined): readonly unknown[] => (Array.isArray(
 const mostChance = 2
 
 /**
- * The names of the keys of rows of the API: a word of three letters is a country only where all rows have one there. Throws a sentence where
- * it cannot be known whether some are countries or queries.
+ * The names of the keys of files that are of one table. Keys of three letters are countries where all are codes of some, whatever file they
+ * are in, and queries where at most half are. Throws a sentence where it cannot be known.
  */
-function keyNames(rows: readonly JsonRow[], file: InputFile): readonly string[] {
-  const keyed = rows.map(keysOf).filter((keys) => keys.length > 0)
-  const columns = (keyed[0] ?? []).map((_, place) => new Set(keyed.map((keys) => String(keys[place] ?? ''))))
-  const names = columns.map((keys) => {
-    const fields = new Set(Array.from(keys, keyField))
-    const [field = 'query'] = fields
-    return fields.size === 1 ? field : 'query'
-  })
-  const countries = columns.filter((_, place) => names[place] === 'country')
-  const [some = new Set<string>()] = countries
-  const isSure = countries.length === 0 || names.includes('query') || some.size > mostChance
-  if (countries.length > 1 || !isSure)
-    throw new UsageError(
-      `${file.name}: it cannot be known whether keys such as ${quoted([...some][0] ?? '')} are countries or queries. Give rows names in place of keys, such as {"date": "2026-11-01", "query": "desk", "clicks": 1, …}; nothing was stored`,
-    )
-  return names
+export function keyNames(files: readonly KeyedFile[]): {
+  readonly of: (file: KeyedFile) => readonly string[]
+  /** A key that was read as a country, where it may have been a query. */
+  readonly country: string | null
+} {
+  const words = memoized((place) => wordsAt(files, place))
+  const names = new Map(
+    files.map((one) => {
+      const fields = one.columns.map((keys, index) => {
+        const field = keyField(keys)
+        if (field !== 'letters') return field
+        const { all, hasQueries } = words(`${one.columns.length}/${index}`)
+        const strange = [...all].filter((key) => !isCountry(key))
+        const isSome = strange.length * 2 < all.size
+        return isSome && !(hasQueries && all.size <= mostChance) ? 'country' : 'query'
+      })
+      const places = fields.flatMap((field, place) => (field === 'country' ? [place] : []))
+      const strange = places
+        .flatMap((place) => [...(one.columns[place] ?? [])])
+        .find((key) => !isCountry(key))
+      const shown = fields.map((field, place) => {
+        const keys = [...(one.columns[place] ?? [])]
+        const key = field === 'country' && strange !== undefined && keys.includes(strange) ? strange : keys[0]
+        return `"${places.length > 1 && place === places[0] ? 'query' : field}": ${JSON.stringify(key)}`
+      })
+      const instead = `Give rows names in place of keys, such as {${shown.join(', ')}, "clicks": 1, …}; nothing was stored`
+      if (strange !== undefined)
+        throw new UsageError(
+          `${one.file.name}: ${quoted(strange)} is no country, as most keys beside it are. ${instead}`,
+        )
+      if (places.length > 1)
+        throw new UsageError(
+          `${one.file.name}: it cannot be known whether keys such as ${places.map((place) => quoted([...(one.columns[place] ?? [])][0] ?? '')).join(' and ')} are countries or queries. ${instead}`,
+        )
+      return [one, fields] as const
+    }),
+  )
+  const [unsure] = [...names].filter(([, fields]) => fields.includes('country') && !fields.includes('query'))
+  const [country = null] = unsure?.[0].columns[unsure[1].indexOf('country')] ?? []
+  return { of: (file) => names.get(file) ?? [], country }
 }
 
-/** Opens rows of JSON, one a line or all in one; null where they are none of clicks. Throws a sentence for what cannot be read. */
+/** The keys of three letters that files have at a place, and whether some of them have queries there; places are written `2/1`. */
+function wordsAt(files: readonly KeyedFile[], place: string) {
+  const [size, index] = place.split('/').map(Number)
+  const columns = files.flatMap(({ columns: all }) => (all.length === size ? [all[index ?? 0]] : []))
+  const known = columns.flatMap((keys) => (keys === undefined ? [] : [{ keys, field: keyField(keys) }]))
+  return {
+    all: new Set(known.flatMap(({ keys, field }) => (field === 'letters' ? [...keys] : []))),
+    hasQueries: known.some(({ field }) => field === 'query'),
+  }
+}
+
+/** The keys of rows by their place. Throws a sentence for hours: clicks are kept by day. */
+function columnsOf(rows: readonly JsonRow[], file: InputFile): KeyedFile['columns'] {
+  const keyed = rows.map(keysOf).filter((keys) => keys.length > 0)
+  const columns = (keyed[0] ?? []).map((_, place) => new Set(keyed.map((keys) => String(keys[place] ?? ''))))
+  for (const keys of columns)
+    for (const key of keys) if (isHour(key)) throw new UsageError(`${file.name}: ${noHours(key)}`)
+  return columns
+}
+
+/** Rows whose keys have names. */
+interface JsonTable {
+  readonly layout: ClickLayout
+  readonly read: (draft: ClickDraft, take: (reader: RowReader) => void) => Promise<void>
+}
+
+/** Opens rows of JSON, one a line or all in one; null where there are none. Their keys are named once all files are known. Throws a sentence for what cannot be read. */
 export async function openJson(
   file: InputFile,
   head: string,
-): Promise<{
-  readonly layout: ClickLayout
-  readonly read: (draft: ClickDraft, take: (reader: RowReader) => void) => Promise<void>
-} | null> {
+): Promise<(KeyedFile & { readonly named: (keyed: readonly string[]) => JsonTable | null }) | null> {
   const lines = head.split(/\r?\n/)
   const firstLine = parsed(lines[0] ?? '')
   const isLines = isRow(firstLine) && !('rows' in firstLine)
   if (isLines) {
     const sample = lines.slice(0, -1).map(parsed).filter(isRow)
     const rows = sample.length === 0 ? [firstLine] : sample
-    const layoutAndNames = jsonLayout(rows, file)
-    if (layoutAndNames === null) return null
-    const { layout, names, keyed } = layoutAndNames
-    return {
-      layout,
-      read: async (draft, take) => {
+    const read =
+      (names: readonly string[], keyed: readonly string[]): JsonTable['read'] =>
+      async (draft, take) => {
         const reader = jsonReader(file, draft, names, keyed.length)
         let line = 0
         for await (const bytes of file.lines()) {
@@ -88,8 +143,8 @@ export async function openJson(
           reader.set(row, line)
           take(reader)
         }
-      },
-    }
+      }
+    return jsonFile(file, rows, read)
   }
   const parts: Buffer[] = []
   let size = 0
@@ -108,18 +163,14 @@ export async function openJson(
     .flat()
     .flatMap((one: unknown) => (isRow(one) && Array.isArray(one.rows) ? (one.rows as unknown[]) : [one]))
     .filter(isRow)
-  const found = rows.length === 0 ? null : jsonLayout(rows, file)
-  if (found === null) return null
-  return {
-    layout: found.layout,
-    read: async (draft, take) => {
-      const reader = jsonReader(file, draft, found.names, found.keyed.length)
-      for (const [index, row] of rows.entries()) {
-        reader.set(row, index + 1)
-        take(reader)
-      }
-    },
-  }
+  if (rows.length === 0) return null
+  return jsonFile(file, rows, (names, keyed) => async (draft, take) => {
+    const reader = jsonReader(file, draft, names, keyed.length)
+    for (const [index, row] of rows.entries()) {
+      reader.set(row, index + 1)
+      take(reader)
+    }
+  })
 }
 
 function parsed(text: string): unknown {
@@ -134,12 +185,21 @@ function isRow(value: unknown): value is JsonRow {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The layout of rows: their own names, or those of their keys and then their own. */
-function jsonLayout(rows: readonly JsonRow[], file: InputFile) {
-  const keyed = keyNames(rows, file)
+/** A file of rows. Its columns are the keys of rows, and then what they name themselves. */
+function jsonFile(
+  file: InputFile,
+  rows: readonly JsonRow[],
+  read: (names: readonly string[], keyed: readonly string[]) => JsonTable['read'],
+) {
   const own = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'keys')
-  const layout = layoutOf([...keyed, ...own])
-  return layout === null ? null : { layout, names: own, keyed }
+  return {
+    file,
+    columns: columnsOf(rows, file),
+    named: (keyed: readonly string[]): JsonTable | null => {
+      const layout = layoutOf([...keyed, ...own])
+      return layout === null ? null : { layout, read: read(own, keyed) }
+    },
+  }
 }
 
 function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[], keyed: number) {

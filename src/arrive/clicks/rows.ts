@@ -80,7 +80,7 @@ export function layoutOf(columns: readonly string[]): ClickLayout | null {
 
 /** What a table of the UI export is about, by its shape alone: its words are in the language of the account. */
 export interface UiTable {
-  readonly about: 'date' | 'page' | 'other'
+  readonly about: 'date' | 'hour' | 'page' | 'other'
   readonly rows: readonly {
     readonly label: string
     readonly clicks: number
@@ -89,6 +89,13 @@ export interface UiTable {
     readonly position: number
     readonly line: number
   }[]
+}
+
+/** Whether a text is an hour, as the API writes it. */
+export const isHour = (text: string): boolean => /^\d{4}-\d{2}-\d{2}[t ]\d/i.test(text)
+
+export function noHours(text: string): string {
+  return `${quoted(text)} is an hour, and clicks are kept by day. Export whole days (of the API, the dimension date in place of hour); nothing was stored`
 }
 
 const isDayText = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text)
@@ -136,9 +143,11 @@ function uiTable(
   }
   const about = read.every(({ label }) => isDayText(label))
     ? 'date'
-    : read.every(({ label }) => /^https?:\/\//.test(label))
-      ? 'page'
-      : 'other'
+    : read.every(({ label }) => isHour(label))
+      ? 'hour'
+      : read.every(({ label }) => /^https?:\/\//.test(label))
+        ? 'page'
+        : 'other'
   return { about, rows: read }
 }
 
