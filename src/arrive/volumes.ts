@@ -1,12 +1,13 @@
 import { UsageError } from '../model/errors.ts'
-import { grouped, shellWord, textInLowerCase } from '../model/text.ts'
-import { dayMs } from '../model/time.ts'
+import { grouped, memoized, shellWord, textInLowerCase } from '../model/text.ts'
+import { dayMs, dayText } from '../model/time.ts'
 import { type DecimalMark, quoted, readVolume } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
 import { checkCells, dayReader, decimalMarkOf, readDay } from './cells.ts'
 import { countryOrAll } from './countries.ts'
 import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
-import { inputFiles, textOfStart } from './input-files.ts'
+import { type DayBeforeMonth, readCell } from './import/format.ts'
+import { type InputFile, inputFiles, textOfStart } from './input-files.ts'
 
 type VolumeRow = Parameters<Store['addVolumes']>[0][number]
 
@@ -97,6 +98,7 @@ export async function readVolumes(
   let hasMonths = false
   const separator = separatorOf(head)
   const mark = decimalMarkOf(separator)
+  const dayOfRow = rowDayReader(options, await orderOfDays(file, separator, headerRow.line, places.day))
   await readCsv(file, separator, (record) => {
     if (record.line <= headerRow.line) return
     const cell = (place: number): string =>
@@ -118,7 +120,7 @@ export async function readVolumes(
       country,
       source,
       ...volumeOf(text, mark, where()),
-      day: dated === '' ? day : dayOf(dated, where),
+      day: nothing.test(dated) ? day : dayOfRow(dated, where),
       file: file.base,
       addedAt: options.now,
     }
@@ -126,7 +128,7 @@ export async function readVolumes(
     const known = newest.get(key)
     if (known?.row.day === row.day && shownVolume(known.row) !== shownVolume(row))
       throw new UsageError(
-        `${where()}: ${quoted(query)} has the volume ${shownVolume(row)} here and ${shownVolume(known.row)} in line ${known.line}. Leave one of the two rows; nothing was stored`,
+        `${where()}: ${quoted(query)} has the volume ${shownVolume(row)} here and ${shownVolume(known.row)} in line ${known.line}. Leave one of the two rows: of one day, only the country tells volumes apart, and no other column, such as a city or a device, is read; nothing was stored`,
       )
     if (known === undefined || known.row.day < row.day) newest.set(key, { row, line: record.line })
   })
@@ -203,6 +205,54 @@ function dayOfTitles(titles: readonly string[], dayOf: (text: string) => number)
     .match(/\d{4}-\d{2}-\d{2}/g)
     ?.find((text) => readDay(text) !== -1)
   return written === undefined ? null : dayOf(written)
+}
+
+/** Whether day or month comes first in days such as 05/01/2026: as in the first one that can be read in one order only. */
+async function orderOfDays(
+  file: InputFile,
+  separator: number,
+  headerLine: number,
+  place: number,
+): Promise<DayBeforeMonth | null> {
+  let order: DayBeforeMonth | null = null
+  if (place === -1) return order
+  const orderIn = memoized((text): DayBeforeMonth | null => {
+    if (readCell.day(text, null) !== 'ambiguous') return null
+    const [one, other] = [readCell.day(text, 'dmy'), readCell.day(text, 'mdy')]
+    if ((one === null) === (other === null)) return null
+    return one === null ? 'mdy' : 'dmy'
+  })
+  await readCsv(file, separator, (record) => {
+    if (record.line > headerLine && place < record.cells) order = orderIn(cellText(record, place).trim())
+    return order === null
+  })
+  return order
+}
+
+/** Reads the days of rows. Where one cannot be read, that which was named for the file counts, or a sentence is thrown. */
+function rowDayReader(
+  { now, day: named }: VolumeOptions,
+  order: DayBeforeMonth | null,
+): (text: string, where: () => string) => number {
+  const pastDay = dayReader(now)
+  const meant = memoized((text) => {
+    const day = readCell.day(text, order)
+    const [one, other] = [readCell.day(text, 'dmy'), readCell.day(text, 'mdy')]
+    return day === 'ambiguous' && one === other ? one : day
+  })
+  return (text, where) => {
+    const day = meant(text)
+    if (typeof day === 'number') return pastDay(dayText(day), where)
+    if (named !== null) return named
+    const what = day === null ? 'is no date' : 'is no date that can be read in one way only'
+    const asOthers =
+      order === null || readCell.day(text, null) !== 'ambiguous'
+        ? ''
+        : ` with the ${order === 'dmy' ? 'day' : 'month'} first, as another row of the file has it`
+    throw new UsageError(
+      `${where()}: ${quoted(text)} ${what}${asOthers}. Write days such as 2026-08-01, or name that of the file: --date 2026-08-01; nothing was stored`,
+    )
+  }
 }
 
 function countryOf(record: CsvRecord, written: string, path: string, { country }: VolumeOptions): string {

@@ -145,7 +145,7 @@ test.each([
   [
     'a keyword of two volumes',
     'keyword,volume\nchair,1000\ndesk,7\n Chair,5\n',
-    "file.csv:4: 'chair' has the volume 5 here and 1,000 in line 2",
+    "file.csv:4: 'chair' has the volume 5 here and 1,000 in line 2. Leave one of the two rows: of one day, only the country tells volumes apart, and no other column, such as a city or a device, is read; nothing was stored",
   ],
   [
     'a keyword of two ranges',
@@ -247,6 +247,32 @@ describe('a day that is no day of the past ends in one sentence', () => {
     })
   })
 
+  test.each([
+    [
+      'garbage',
+      "'garbage' is no date. Write days such as 2026-08-01, or name that of the file: --date 2026-08-01",
+    ],
+    [
+      '05/01/2020',
+      "'05/01/2020' is no date that can be read in one way only. Write days such as 2026-08-01, or name that of the file: --date 2026-08-01",
+    ],
+  ])('%s is refused with what to do', async (day, sentence) => {
+    await expect(read(`keyword,volume,date\ndesk,5,${day}\n`, { country: 'us' })).rejects.toThrow(
+      `file.csv:2: ${sentence}; nothing was stored`,
+    )
+  })
+
+  test.each(['garbage', '05/01/2020', '1970-01-01'])(
+    '%s counts for nothing where the day is named',
+    async (day) => {
+      const text = `keyword,volume,date\ndesk,5,${day}\nchair,6,2026-11-02\n`
+      expect(shown(await read(text, { country: 'us', day: readDay('2026-11-20') }))).toEqual([
+        'desk us 5 2026-11-20',
+        'chair us 6 2026-11-02',
+      ])
+    },
+  )
+
   test('an empty one is that of the file', async () => {
     const text = 'keyword,volume,date\ndesk,5,\n'
     expect(shown(await read(text, { country: 'us' }))).toEqual(['desk us 5 2026-11-26'])
@@ -255,6 +281,40 @@ describe('a day that is no day of the past ends in one sentence', () => {
   test('in a title', async () => {
     const text = 'Keyword Stats 2031-01-01 at 10_22_33\nkeyword,volume\ndesk,5\n'
     await expect(read(text, { country: 'us' })).rejects.toThrow("'2031-01-01' is in the future")
+  })
+})
+
+describe('a day may be written otherwise', () => {
+  test.each([
+    ['11/20/2026', '2026-11-20'],
+    ['20/11/2026', '2026-11-20'],
+    ['20.11.2026', '2026-11-20'],
+    ['2.11.2026', '2026-11-02'],
+    ['"Nov 20, 2026"', '2026-11-20'],
+    ['20. Nov 2026', '2026-11-20'],
+    ['11/11/2026', '2026-11-11'],
+    ['2026-11-20T10:00:00Z', '2026-11-20'],
+    ['-', '2026-11-26'],
+    ['n/a', '2026-11-26'],
+  ])('%s', async (written, day) => {
+    const text = `keyword,volume,last update\ndesk,5,${written}\n`
+    expect(shown(await read(text, { country: 'us' }))).toEqual([`desk us 5 ${day}`])
+  })
+
+  test('of day and month, that comes first which does in a row that can be read in one way only', async () => {
+    const days = async (...written: readonly string[]) => {
+      const rows = written.map((day, place) => `desk ${place},5,${day}\n`).join('')
+      const { rows: found } = await read(`keyword,volume,last update\n${rows}`, { country: 'us' })
+      return found.map(({ day }) => dayText(day))
+    }
+    expect(await days('11/05/2026', '10/20/2026')).toEqual(['2026-11-05', '2026-10-20'])
+    expect(await days('11/05/2026', '20/10/2026')).toEqual(['2026-05-11', '2026-10-20'])
+    await expect(days('11/05/2026', '10/20/2026', '20/10/2026')).rejects.toThrow(
+      "'20/10/2026' is no date with the month first, as another row of the file has it. Write days",
+    )
+    await expect(days('12/05/2026', '10/20/2026')).rejects.toThrow(
+      "file.csv:2: '2026-12-05' is in the future",
+    )
   })
 })
 

@@ -15,7 +15,9 @@ const works = { add, list, undo }
 
 const flags = {
   country: textOption('The country of rows that name none: two letters such as us, or all'),
-  date: textOption('The day that the file is of; default: the day that it says, else today'),
+  date: textOption(
+    'The day of rows whose day is missing or cannot be read; default: that which the file says, else today',
+  ),
   column: listOption('What a column of the file is called: --column query=Phrase --column volume=Searches'),
   ...sharedFlags.wait,
 } satisfies OptionSpecs
