@@ -207,7 +207,7 @@ function dayOfTitles(titles: readonly string[], dayOf: (text: string) => number)
   return written === undefined ? null : dayOf(written)
 }
 
-/** Whether day or month comes first in days such as 05/01/2026: as in the first one that can be read in one order only. */
+/** Whether day or month comes first in days such as 05/01/2026: as in the first one that can be read in one way only. */
 async function orderOfDays(
   file: InputFile,
   separator: number,
@@ -216,15 +216,15 @@ async function orderOfDays(
 ): Promise<DayBeforeMonth | null> {
   let order: DayBeforeMonth | null = null
   if (place === -1) return order
-  const orderIn = memoized((text): DayBeforeMonth | null => {
-    if (readCell.day(text, null) !== 'ambiguous') return null
-    const [one, other] = [readCell.day(text, 'dmy'), readCell.day(text, 'mdy')]
-    if ((one === null) === (other === null)) return null
-    return one === null ? 'mdy' : 'dmy'
-  })
   await readCsv(file, separator, (record) => {
-    if (record.line > headerLine && place < record.cells) order = orderIn(cellText(record, place).trim())
-    return order === null
+    if (record.line <= headerLine || place >= record.cells) return true
+    const text = cellText(record, place).trim()
+    const day = readCell.day(text, null)
+    if (day !== 'ambiguous') return day === null
+    const [one, other] = [readCell.day(text, 'dmy'), readCell.day(text, 'mdy')]
+    if ((one === null) === (other === null)) return true
+    order = one === null ? 'mdy' : 'dmy'
+    return false
   })
   return order
 }
@@ -237,8 +237,9 @@ function rowDayReader(
   const pastDay = dayReader(now)
   const meant = memoized((text) => {
     const day = readCell.day(text, order)
+    if (day !== 'ambiguous') return day
     const [one, other] = [readCell.day(text, 'dmy'), readCell.day(text, 'mdy')]
-    return day === 'ambiguous' && one === other ? one : day
+    return one === null || one === other ? other : other === null ? one : day
   })
   return (text, where) => {
     const day = meant(text)

@@ -312,6 +312,10 @@ describe('a day may be written otherwise', () => {
     await expect(days('11/05/2026', '10/20/2026', '20/10/2026')).rejects.toThrow(
       "'20/10/2026' is no date with the month first, as another row of the file has it. Write days",
     )
+    expect(await days('2026-11-05', '10/20/2026')).toEqual(['2026-11-05', '2026-10-20'])
+    await expect(days('2026-11-05', '10/02/2026', '10/20/2026')).rejects.toThrow(
+      "file.csv:3: '10/02/2026' is no date that can be read in one way only",
+    )
     await expect(days('12/05/2026', '10/20/2026')).rejects.toThrow(
       "file.csv:2: '2026-12-05' is in the future",
     )
