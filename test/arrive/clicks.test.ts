@@ -525,9 +525,66 @@ describe('rows of several files', () => {
   ])('are refused where they say the same: %s', async (_, rows) => {
     await expect(addAll([head, '2026-10-31,desk,MOBILE,1,10,2', desk], rows)).rejects.toMatchObject({
       exitCode: 2,
-      message: `${join(folder, `1.csv:${rows.length}`)}: the same row stands in ${join(folder, '0.csv')}, of 2026-11-01, and would count twice. Take it out of one of the files, or name devices in a column device if it is of another one; nothing was stored`,
+      message: `${join(folder, `1.csv:${rows.length}`)}: the same row stands in ${join(folder, '0.csv')}, of 2026-11-01 (1 of 1 that they could share), and would count twice. Take such rows out of one of the files, or, where the files are of different devices, countries, searches or sites, name those in a column device, country, search_type or site_url; nothing was stored`,
     })
     expect(await store.clickAdditions()).toEqual([])
+  })
+})
+
+describe('files of a folder that are told apart by their names', () => {
+  const days = (from: number, count: number) =>
+    Array.from({ length: count }, (_, place) => `2026-11-${String(from + place).padStart(2, '0')}`)
+  const addAll = async (head: string, ...files: readonly (readonly string[])[]) => {
+    for (const [place, rows] of files.entries())
+      await writeFile(join(folder, `${place}.csv`), `${[head, ...rows].join('\n')}\n`)
+    return await add(folder, { property: 'sc-domain:acme.com' })
+  }
+  const head = 'date,query,clicks,impressions,ctr,position'
+
+  test('are added up where rows are equal by chance', async () => {
+    const desktop = days(1, 9).flatMap((day) => [`${day},desk,3,30,0.1,2`, `${day},oak desk,1,9,0.1,4.5`])
+    const mobile = days(1, 9).flatMap((day, place) => [
+      `${day},desk,${place < 4 ? 3 : 2},30,0.1,2`,
+      `${day},oak desk,4,40,0.1,4`,
+    ])
+    expect((await addAll(head, desktop, mobile)).rows).toBe(36)
+  })
+
+  test('are added up where a row or two of few impressions are all that they have', async () => {
+    const [row, other] = ['2026-11-01,desk,0,1,0,4', '2026-11-01,lamp,0,1,0,4']
+    expect((await addAll(head, [row], [row, other])).rows).toBe(3)
+  })
+
+  test.each(['hour', 'search_appearance'])(
+    'are added up where a column %s tells rows apart',
+    async (name) => {
+      const rows = (value: string) => days(1, 9).map((day) => `${day},desk,3,30,0.1,2,${value}`)
+      expect((await addAll(`${head},${name}`, rows('1'), rows('2'))).rows).toBe(18)
+    },
+  )
+
+  test('are added up where one of them has more of each row', async () => {
+    const [some, more] = ['1,10,0.1,4', '2,20,0.1,3'].map((numbers) =>
+      days(1, 9).map((day) => `${day},desk,${numbers}`),
+    )
+    expect((await addAll(head, some ?? [], more ?? [])).rows).toBe(18)
+    expect((await addAll(head, some?.slice(0, 2) ?? [], more ?? [])).rows).toBe(11)
+  })
+
+  test('are refused where they share a day, of many', async () => {
+    const rows = (all: readonly string[]) =>
+      all.flatMap((day) => [`${day},desk,3,30,0.1,2`, `${day},lamp,1,9,0.1,4`])
+    await expect(addAll(head, rows(days(1, 9)), rows(days(9, 9)))).rejects.toThrow(
+      `${join(folder, '1.csv:2')}: the same row stands in ${join(folder, '0.csv')}, of 2026-11-09 (2 of 2 that they could share)`,
+    )
+  })
+
+  test('are refused where a day that was not final is followed by its final numbers', async () => {
+    const early = [...days(1, 8).map((day) => `${day},desk,3,30,0.1,2`), '2026-11-09,desk,0,10,0,4']
+    const final = days(9, 9).map((day) => `${day},desk,3,30,0.1,2`)
+    await expect(addAll(head, early, final)).rejects.toThrow(
+      `${join(folder, '1.csv:2')}: the row stands, with other numbers, in ${join(folder, '0.csv')}, of 2026-11-09`,
+    )
   })
 })
 

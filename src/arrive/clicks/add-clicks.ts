@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { UsageError } from '../../model/errors.ts'
-import { count, grouped, memoized } from '../../model/text.ts'
+import { count, grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import { quoted } from '../../model/values.ts'
-import { type ClickDraft, countryCode, textHash } from '../../store/sqlite/clicks/draft.ts'
+import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import { checkCells, dayReader, decimalMarkOf, readDay, wholeOf } from '../cells.ts'
+import { checkCells, dayReader, decimalMarkOf, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import {
   type CsvRecord,
@@ -20,10 +20,10 @@ import {
 } from '../csv.ts'
 import { type InputFile, inputFiles, textOfStart } from '../input-files.ts'
 import { keyNames, openJson } from './json.ts'
+import { overlapOf, type RowsFile } from './overlap.ts'
 import { openParquet } from './parquet.ts'
 import {
   type AddOptions,
-  type ClickLayout,
   columnTwice,
   decimal,
   layoutOf,
@@ -35,11 +35,11 @@ import {
   siteOfProperty,
   type UiTable,
   uiExport,
+  unreadOf,
 } from './rows.ts'
 
 type UiFile = Extract<RecognisedFile, { readonly kind: 'ui' }>
 type FiltersFile = Extract<RecognisedFile, { readonly kind: 'filters' }>
-type RowsFile = Extract<RecognisedFile, { readonly kind: 'rows' }>
 
 /** As many rows as Search Console puts into a file of its UI export at most. */
 const mostRows = 1_000
@@ -198,64 +198,6 @@ async function addRows(
         : `${first?.file.name} has no row of a web search. Nothing was stored`,
     )
   return { ...counts, warnings, used: files.map(({ file }) => file) }
-}
-
-/**
- * Finds rows that two files have: added up, they would count twice. Days that one file alone has need no memory; of the others the rows are
- * read again. Rows of the bulk export are not unique, and are all added up.
- */
-function overlapOf(files: readonly RowsFile[]) {
-  const numberOf = memoized(readDay)
-  const dayOf = ({ layout }: RowsFile, reader: RowReader): number =>
-    layout.date === -1 ? 0 : numberOf(reader.word(layout.date))
-  const filesOfDay = new Map<number, Set<RowsFile>>()
-  const isUnique = ({ layout }: RowsFile): boolean => layout.positionSum === -1
-  return {
-    see(file: RowsFile, reader: RowReader): void {
-      if (!isUnique(file)) return
-      const day = dayOf(file, reader)
-      const those = filesOfDay.get(day)
-      if (those === undefined) filesOfDay.set(day, new Set([file]))
-      else those.add(file)
-    },
-    /** Throws a sentence that names the first row that an earlier file has, too. */
-    async check(draft: ClickDraft): Promise<void> {
-      const common = new Map([...filesOfDay].filter(([, those]) => those.size > 1))
-      const seen = new Map<number, Map<bigint, RowsFile>>()
-      for (const file of files) {
-        if (![...common.values()].some((those) => those.has(file))) continue
-        await file.read(draft, (reader) => {
-          const day = dayOf(file, reader)
-          if (!common.has(day)) return
-          const rows = seen.get(day) ?? new Map<bigint, RowsFile>()
-          seen.set(day, rows)
-          const row = textHash(rowText(file.layout, reader), 'query')
-          const other = rows.get(row) ?? file
-          rows.set(row, other)
-          if (other !== file)
-            throw new UsageError(
-              `${reader.where()}: the same row stands in ${other.file.name}${day === 0 ? '' : `, of ${dayText(day)}`}, and would count twice. Take it out of one of the files, or name devices in a column device if it is of another one; nothing was stored`,
-            )
-        })
-      }
-    },
-  }
-}
-
-/** What a row says, as one text. */
-function rowText(layout: ClickLayout, reader: RowReader): string {
-  const words = (['property', 'country', 'device', 'searchType'] as const).map((field) =>
-    layout[field] === -1 ? '' : reader.word(layout[field]),
-  )
-  const texts = (['query', 'page'] as const).map((kind) =>
-    layout[kind] === -1 ? 0 : reader.text(layout[kind], kind),
-  )
-  const numbers = [
-    reader.whole(layout.clicks),
-    reader.whole(layout.impressions),
-    reader.number(layout.position),
-  ]
-  return [...words, ...texts, ...numbers].join('\n')
 }
 
 const isOther = (
@@ -436,7 +378,7 @@ function propertyOfPages(table: UiTable | undefined): string | null {
 
 /** What a file is. */
 type RecognisedFile =
-  | { readonly kind: 'rows'; readonly file: InputFile; readonly layout: ClickLayout; readonly read: ReadRows }
+  | RowsFile
   | { readonly kind: 'ui'; readonly file: InputFile; readonly table: UiTable }
   | ({ readonly kind: 'filters'; readonly file: InputFile } & NonNullable<
       ReturnType<typeof uiExport.filters>
@@ -449,8 +391,6 @@ interface JsonFile {
   readonly file: InputFile
   readonly rows: NonNullable<Awaited<ReturnType<typeof openJson>>>
 }
-
-type ReadRows = (draft: ClickDraft, take: (reader: RowReader) => void) => Promise<void>
 
 const headBytes = 1 << 16
 /** Tables of the UI export have 1,000 rows at most. */
@@ -498,7 +438,7 @@ async function recogniseCsv(file: InputFile, head: string): Promise<RecognisedFi
     kind: 'rows',
     file,
     layout,
-    read: (draft, take) => readCsvRows(file, { separator, columns: header.cells.length }, draft, take),
+    read: (draft, take) => readCsvRows(file, { separator, columns: header.cells }, draft, take),
   }
 }
 
@@ -514,7 +454,7 @@ async function readUiTable(file: InputFile, separator: number): Promise<UiTable 
 
 async function readCsvRows(
   file: InputFile,
-  { separator, columns }: { readonly separator: number; readonly columns: number },
+  { separator, columns }: { readonly separator: number; readonly columns: readonly string[] },
   draft: ClickDraft,
   take: (reader: RowReader) => void,
 ): Promise<void> {
@@ -523,13 +463,15 @@ async function readCsvRows(
   const at = (): CsvRecord => record as CsvRecord
   const digitsAt = (place: number): number =>
     digitsIn(at().bytes, at().starts[place] as number, at().ends[place] as number)
+  const wordAt = (place: number): string => at().bytes.toString('utf8', at().starts[place], at().ends[place])
   const reader: RowReader = {
     text: (place, kind) => {
       const one = at()
       if (one.doubled[place] === 1) return draft.textOf(cellText(one, place), kind)
       return draft.textIn(one.bytes, one.starts[place] as number, one.ends[place] as number, kind)
     },
-    word: (place) => at().bytes.toString('utf8', at().starts[place], at().ends[place]),
+    word: wordAt,
+    unread: unreadOf(columns, wordAt),
     number: (place) => {
       const digits = digitsAt(place)
       return digits >= 0 ? digits : decimal(cellText(at(), place))
@@ -547,7 +489,7 @@ async function readCsvRows(
       isHeader = false
       return
     }
-    checkCells(one, columns, file.name)
+    checkCells(one, columns.length, file.name)
     take(reader)
   })
 }

@@ -5,7 +5,7 @@ import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import { wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import type { InputFile } from '../input-files.ts'
-import { type ClickLayout, decimal, isHour, layoutOf, noHours, type RowReader } from './rows.ts'
+import { type ClickLayout, decimal, isHour, layoutOf, noHours, type RowReader, unreadOf } from './rows.ts'
 
 const mostJsonBytes = 400_000_000
 
@@ -124,7 +124,7 @@ export async function openJson(
     const read =
       (names: readonly string[], keyed: readonly string[]): JsonTable['read'] =>
       async (draft, take) => {
-        const reader = jsonReader(file, draft, names, keyed.length)
+        const reader = jsonReader(file, draft, names, keyed)
         let line = 0
         for await (const bytes of file.lines()) {
           line++
@@ -165,7 +165,7 @@ export async function openJson(
     .filter(isRow)
   if (rows.length === 0) return null
   return jsonFile(file, rows, (names, keyed) => async (draft, take) => {
-    const reader = jsonReader(file, draft, names, keyed.length)
+    const reader = jsonReader(file, draft, names, keyed)
     for (const [index, row] of rows.entries()) {
       reader.set(row, index + 1)
       take(reader)
@@ -202,11 +202,11 @@ function jsonFile(
   }
 }
 
-function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[], keyed: number) {
+function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[], keyed: readonly string[]) {
   let row: JsonRow = {}
   let line = 0
   const cell = (place: number): unknown => {
-    if (place >= keyed) return row[names[place - keyed] as string]
+    if (place >= keyed.length) return row[names[place - keyed.length] as string]
     return keysOf(row)[place]
   }
   const word = (place: number): string => {
@@ -224,6 +224,7 @@ function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[]
     },
     text: (place: number, kind: 'query' | 'page') => draft.textOf(word(place), kind),
     word,
+    unread: unreadOf([...keyed, ...names], word),
     number: (place: number) => numberAt(place) ?? decimal(word(place)),
     whole: (place: number) => numberAt(place) ?? wholeOf(word(place), '.'),
     where: () => `${file.name}:${line}`,

@@ -515,6 +515,8 @@ function rowReader(
       const column = others[place]
       return column === undefined ? '' : column.coder.wordOf(column.numberAt(row))
     },
+    // Only columns that a layout names are opened.
+    unread: () => '',
     number: numberAt,
     whole: numberAt,
     where: () => `${file.name}: row ${number}`,

@@ -78,6 +78,20 @@ export function layoutOf(columns: readonly string[]): ClickLayout | null {
   return isComplete && (date !== -1 || query !== -1 || page !== -1) ? layout : null
 }
 
+/** Columns that say nothing of their own: rates follow from clicks and impressions, and scripts number their rows. */
+const emptyNames = /^$|(^|_)ctr(_|$)|^click_through|^(index|unnamed:_\d+)$/
+
+/** Gives what stands in the columns that are not read, whatever their order. */
+export function unreadOf(columns: readonly string[], word: (place: number) => string): () => string {
+  const layout = layoutOf(columns)
+  const read = new Set(Object.values(layout ?? {}))
+  const unread = columns
+    .map((column, place) => ({ name: plainName(column), place }))
+    .filter(({ name, place }) => !read.has(place) && !emptyNames.test(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  return () => unread.map(({ name, place }) => `${name}=${word(place)}`).join('\n')
+}
+
 /** What a table of the UI export is about, by its shape alone: its words are in the language of the account. */
 export interface UiTable {
   readonly about: 'date' | 'hour' | 'page' | 'other'
@@ -242,6 +256,8 @@ export interface RowReader {
   readonly number: (place: number) => number
   /** A whole number from 0 on, with or without signs between its thousands. */
   readonly whole: (place: number) => number
+  /** What stands in columns that are not read, as one text. */
+  readonly unread: () => string
   /** Where the row stands: `file.csv:12`. */
   readonly where: () => string
 }
