@@ -235,17 +235,22 @@ function rowDayReader(
   order: DayBeforeMonth | null,
 ): (text: string, where: () => string) => number {
   const pastDay = dayReader(now)
-  const meant = memoized((text) => {
+  const meant = (text: string) => {
     const day = readCell.day(text, order)
     if (day !== 'ambiguous') return day
     const [one, other] = [readCell.day(text, 'dmy'), readCell.day(text, 'mdy')]
     return one === null || one === other ? other : other === null ? one : day
+  }
+  /** As `2026-08-01`; null where it cannot be read. */
+  const written = memoized((text) => {
+    const day = meant(text)
+    return typeof day === 'number' ? dayText(day) : null
   })
   return (text, where) => {
-    const day = meant(text)
-    if (typeof day === 'number') return pastDay(dayText(day), where)
+    const day = written(text)
+    if (day !== null) return pastDay(day, where)
     if (named !== null) return named
-    const what = day === null ? 'is no date' : 'is no date that can be read in one way only'
+    const what = meant(text) === null ? 'is no date' : 'is no date that can be read in one way only'
     const asOthers =
       order === null || readCell.day(text, null) !== 'ambiguous'
         ? ''
