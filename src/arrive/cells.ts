@@ -11,8 +11,12 @@ export function decimalMarkOf(separator: number): DecimalMark {
 
 const semicolon = 59
 
-/** A whole number from 0 on, with or without signs between its thousands; -1 for anything else, and for what can be read as two numbers. */
+/** A whole number from 0 on, with or without signs between its thousands, or as programs print large ones (`1.2E7`); -1 for anything else, and for what can be read as two numbers. */
 export function wholeOf(text: string, decimal: DecimalMark): number {
+  if (/^\d(?:\.\d+)?e\+?\d{1,2}$/i.test(text.trim())) {
+    const number = Number(text)
+    return Number.isSafeInteger(number) ? number : -1
+  }
   // Units, as in 1.5K, stand for numbers that were rounded.
   const read = /[a-z]/i.test(text) ? null : readVolume(text.trim(), decimal)
   return read !== null && 'value' in read ? read.value : -1

@@ -531,6 +531,109 @@ describe('rows of several files', () => {
   })
 })
 
+describe('rows with more clicks than impressions', () => {
+  const property = 'sc-domain:acme.com'
+  const rows = (strange: number, all: number): string =>
+    Array.from(
+      { length: all },
+      (_, place) => `2026-10-01,desk ${place},${place < strange ? 3 : 1},2,1\n`,
+    ).join('')
+
+  test.each([
+    [1, 11, ' and counts as it stands.'],
+    [2, 21, ' as have 2 of 21, and counts as it stands.'],
+  ])('%i of %i count, and the first one is named', async (strange, all, end) => {
+    await writeFile(join(folder, 'rows.csv'), `date,query,clicks,impressions,position\n${rows(strange, all)}`)
+    const { id, warnings } = await add(join(folder, 'rows.csv'), { property })
+    expect(warnings).toEqual([
+      `${join(folder, 'rows.csv')}:2: the row has more clicks (3) than impressions (2),${end}`,
+    ])
+    expect(await sumsOf(id)).toEqual([`${property} query property day ${all + strange * 2} ${all * 2} 0`])
+  })
+
+  test.each([
+    [1, 10, ''],
+    [2, 20, ', as have 2 of 20'],
+  ])('%i of %i are refused', async (strange, all, which) => {
+    await writeFile(join(folder, 'rows.csv'), `date,query,clicks,impressions,position\n${rows(strange, all)}`)
+    await expect(add(join(folder, 'rows.csv'), { property })).rejects.toThrow(
+      `rows.csv:2: the row has more clicks (3) than impressions (2)${which}. Its columns may be mixed up; nothing was stored`,
+    )
+  })
+
+  test('of a UI export are named, and do not matter in a table that is left out', async () => {
+    const head = 'Top queries,Clicks,Impressions,CTR,Position\n'
+    const many = Array.from({ length: 12 }, (_, place) => `2026-10-${10 + place},1,2,50%,1\n`).join('')
+    await writeFile(join(folder, 'Chart.csv'), head + many)
+    await writeFile(join(folder, 'Queries.csv'), `${head}desk,3,2,150%,1\nlamp,1,2,50%,1\n`)
+    await writeFile(join(folder, 'Search appearance.csv'), `${head}Translated results,3,2,150%,1\n`)
+    const { leftOut, warnings } = await add(folder, { property })
+    expect(leftOut).toEqual([join(folder, 'Search appearance.csv')])
+    expect(warnings[0]).toBe(
+      `${join(folder, 'Queries.csv')}:2: the row has more clicks (3) than impressions (2), and counts as it stands.`,
+    )
+  })
+})
+
+test.each(['-', '–', ''])('a day without impressions has no rate and no position: %j', async (nothing) => {
+  const head = 'Date,Clicks,Impressions,CTR,Position\n'
+  const days = ['2026-10-01,1,10,10%,3', `2026-10-02,0,0,${nothing},${nothing}`, '2026-10-03,1,10,10%,3']
+  await writeFile(join(folder, 'Chart.csv'), `${head}${days.join('\n')}\n`)
+  const { id } = await add(folder, { property: 'sc-domain:acme.com' })
+  expect(await sumsOf(id)).toEqual(['sc-domain:acme.com total property day 2 20 0'])
+  const rows = ['2026-10-01,desk,1,10,3', `2026-10-02,desk,0,0,${nothing}`]
+  await writeFile(join(folder, 'rows.csv'), `date,query,clicks,impressions,position\n${rows.join('\n')}\n`)
+  expect((await add(join(folder, 'rows.csv'), { property: 'sc-domain:acme.com' })).rows).toBe(2)
+})
+
+describe('numbers as BigQuery prints them', () => {
+  const head = 'data_date,site_url,query,impressions,clicks,sum_top_position\n'
+  test.each([
+    ['rows.csv', `${head}2026-10-01,sc-domain:acme.com,desk,1.2E7,1e3,4.5\n`, 12_000_000, 1_000, 4.5],
+    ['rows.csv', `${head}2026-10-01,sc-domain:acme.com,desk,20.0,1.0,1.25E7\n`, 20, 1, 12_500_000],
+    [
+      'rows.json',
+      '[{"data_date":"2026-10-01","site_url":"sc-domain:acme.com","query":"desk","impressions":"20","clicks":"1","sum_top_position":"4.5"}]',
+      ...[20, 1, 4.5],
+    ],
+  ])('%s: %s', async (name, text, impressions, clicks, sum) => {
+    await writeFile(join(folder, name), text)
+    await add(join(folder, name))
+    expect(queryOf('desk', 'acme.com')).toEqual([
+      expect.objectContaining({ clicks, impressions, position: expect.closeTo(sum / impressions + 1, 9) }),
+    ])
+  })
+
+  test.each([
+    ['1.25E1', '1', '4.5', "'1.25E1' is no impressions"],
+    ['20', '1', '4.500', "'4.500' is no sum of positions"],
+    ['20', '1', 'x', "'x' is no sum of positions"],
+  ])('%s impressions, %s clicks and %s are refused', async (impressions, clicks, sum, sentence) => {
+    await writeFile(
+      join(folder, 'rows.csv'),
+      `${head}2026-10-01,sc-domain:acme.com,desk,${impressions},${clicks},${sum}\n`,
+    )
+    await expect(add(join(folder, 'rows.csv'))).rejects.toThrow(sentence)
+  })
+})
+
+test.each(['Acme', '123456', 'null', ''])('the label %j of a property names no site', async (label) => {
+  const rows = (head: string, cells: string) =>
+    writeFile(
+      join(folder, 'rows.csv'),
+      `date,query,clicks,impressions,position,site${head}\n2026-10-01,desk,1,10,2,${label}${cells}\n`,
+    )
+  await rows('', '')
+  const { id } = await add(join(folder, 'rows.csv'), { property: 'sc-domain:acme.com' })
+  expect(await sumsOf(id)).toEqual(['sc-domain:acme.com query property day 1 10 0'])
+  await expect(add(join(folder, 'rows.csv'), { property: label })).rejects.toThrow('names no site')
+  await store.undoClicks(id)
+  await expect(add(join(folder, 'rows.csv'))).rejects.toThrow('--site acme.com')
+  await rows(',page', ',https://www.acme.com/')
+  const byPage = await add(join(folder, 'rows.csv'))
+  expect(await sumsOf(byPage.id)).toEqual(['sc-domain:acme.com query page day 1 10 0'])
+})
+
 describe('files of a folder that are told apart by their names', () => {
   const days = (from: number, count: number) =>
     Array.from({ length: count }, (_, place) => `2026-11-${String(from + place).padStart(2, '0')}`)

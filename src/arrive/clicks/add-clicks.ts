@@ -26,6 +26,8 @@ import {
   type AddOptions,
   columnTwice,
   decimal,
+  excessOfClicks,
+  excessWarnings,
   layoutOf,
   noHours,
   ofOtherSite,
@@ -173,8 +175,10 @@ async function addRows(
     counts.rows += sink.counts.rows
     counts.otherSearches += sink.counts.otherSearches
   }
+  const excess = excessWarnings([...sinks.values()].map((sink) => sink.excess))
   const [nowhere] = [...sinks.values()].flatMap((sink) => sink.unknownCountries)
   const warnings = [
+    ...excess,
     ...(counts.otherSearches === 0
       ? []
       : [
@@ -341,12 +345,18 @@ function addUiExport(
   if (queries !== undefined) addTable(queries.table, { rowsOf: 'query', countedBy: 'property' })
   if (pages !== undefined) addTable(pages.table, { rowsOf: 'page', countedBy: 'page' })
   const used = [days, queries, pages].flatMap((one) => (one === undefined ? [] : [one]))
+  const excess = used.map(({ file, table }) => {
+    const one = excessOfClicks()
+    for (const row of table.rows) one.see(row, () => `${file.name}:${row.line}`)
+    return one
+  })
   const cut = [queries, pages].flatMap((one) => (one?.table.rows.length === mostRows ? [one.file.base] : []))
   return {
     rows: used.reduce((sum, { table }) => sum + table.rows.length, 0),
     otherSearches: 0,
     used: used.map(({ file }) => file),
     warnings: [
+      ...excessWarnings(excess),
       ...(country === null
         ? []
         : [

@@ -5,7 +5,15 @@ import { RanklineError, UsageError } from '../../model/errors.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import { wholeOf } from '../cells.ts'
 import type { InputFile } from '../input-files.ts'
-import { type ClickField, type ClickLayout, decimal, layoutOf, originOf, type RowReader } from './rows.ts'
+import {
+  type ClickField,
+  type ClickLayout,
+  decimal,
+  layoutOf,
+  originOf,
+  type RowReader,
+  sumIn,
+} from './rows.ts'
 
 /** Opens a Parquet file; null where its columns are none of clicks. Throws a sentence for one that cannot be read. */
 export async function openParquet(file: InputFile) {
@@ -161,11 +169,12 @@ function coderOf(field: CodedField, draft: ClickDraft): Coder {
       forget: () => {},
     }
   if (field === 'position') return numberCoder(decimal)
+  if (field === 'positionSum') return numberCoder((word) => Math.max(wholeOf(word, '.'), sumIn(word)))
   if (wholes.has(field)) return numberCoder((word) => wholeOf(word, '.'))
   return wordCoder(field === 'origin' ? originOf : (word) => word)
 }
 
-const wholes = new Set<CodedField>(['clicks', 'impressions', 'positionSum'])
+const wholes = new Set<CodedField>(['clicks', 'impressions'])
 
 /** Numbers from 0 on as they are; of anything else the first one is kept for the message. */
 function numberCoder(numberIn: (word: string) => number): Coder {

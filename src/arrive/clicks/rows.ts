@@ -115,8 +115,11 @@ export function noHours(text: string): string {
 const isDayText = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text)
 const isRate = (text: string): boolean => /^\d{1,3}(?:[.,]\d+)?[\s\u00a0\u202f]?%$/.test(text)
 
+/** What stands where there is nothing to divide by. */
+const isNothing = (text: string): boolean => /^[-–—]{0,3}$/.test(text)
+
 /** A rate, or the dash that stands where there is none. */
-const isRateCell = (text: string): boolean => isRate(text) || /^[-–—]{1,3}$/.test(text)
+const isRateCell = (text: string): boolean => isRate(text) || (text !== '' && isNothing(text))
 
 /**
  * Reads a table of five columns: what it is about, clicks, impressions, rate in percent, position. Null where most rows have another
@@ -138,19 +141,20 @@ function uiTable(
         line,
         mistake: 'the row has another form than the others: the file may be cut. Export it again',
       }
+    const shown = wholeOf(impressions, mark)
+    const hasNone = (text: string): boolean => shown === 0 && isNothing(text)
     const row = {
       label,
       clicks: wholeOf(clicks, mark),
-      impressions: wholeOf(impressions, mark),
-      position: decimal(position),
+      impressions: shown,
+      position: hasNone(position) ? 0 : decimal(position),
       line,
     }
     const [wrong] = [
       ...(row.clicks === -1 ? [noNumber(clicks, 'clicks')] : []),
       ...(row.impressions === -1 ? [noNumber(impressions, 'impressions')] : []),
-      ...(isRate(rate) ? [] : [`'${rate}' is no rate in percent. Export the table again`]),
+      ...(isRate(rate) || hasNone(rate) ? [] : [`'${rate}' is no rate in percent. Export the table again`]),
       ...(row.position === -1 ? [`'${position}' is no position. Export the table again`] : []),
-      ...(row.clicks > row.impressions ? [moreClicks(row)] : []),
     ]
     if (wrong !== undefined) return { line, mistake: wrong }
     read.push(row)
@@ -169,14 +173,39 @@ function noNumber(cell: string, column: string): string {
   return `${cell === '' ? `the row has no ${column}` : `'${cell.slice(0, 40)}' is no ${column}`}; write a whole number such as 1234`
 }
 
-function moreClicks({
-  clicks,
-  impressions,
-}: {
+/** Sees rows of a table that have more clicks than impressions. */
+export function excessOfClicks() {
+  const seen = { rows: 0, excess: 0, first: '' }
+  return {
+    seen,
+    see({ clicks, impressions }: ClickCounts, where: () => string): void {
+      seen.rows++
+      if (clicks <= impressions) return
+      if (seen.excess++ === 0)
+        seen.first = `${where()}: the row has more clicks (${grouped(clicks)}) than impressions (${grouped(impressions)})`
+    },
+  }
+}
+
+/** What is said of rows that have more clicks than impressions. Throws it where they are a tenth of a table or more: columns may be mixed up. */
+export function excessWarnings(tables: readonly ReturnType<typeof excessOfClicks>[]): readonly string[] {
+  const all = tables.reduce((sum, { seen }) => sum + seen.rows, 0)
+  return tables.flatMap(({ seen: { rows, excess, first } }) => {
+    if (excess === 0) return []
+    // One row alone may be a tenth of a small table.
+    if (excess * 10 >= (excess === 1 ? all : rows))
+      throw new UsageError(
+        `${first}${excess === 1 ? '' : `, as have ${grouped(excess)} of ${grouped(rows)}`}. Its columns may be mixed up; nothing was stored`,
+      )
+    return [
+      `${first}${excess === 1 ? '' : `, as have ${grouped(excess)} of ${grouped(rows)}`}, and counts as it stands.`,
+    ]
+  })
+}
+
+interface ClickCounts {
   readonly clicks: number
   readonly impressions: number
-}): string {
-  return `the row has more clicks (${grouped(clicks)}) than impressions (${grouped(impressions)}). Its columns may be mixed up`
 }
 
 /** The filters of a UI export, one a row: what is filtered, and by which value. Null where a table of two columns is another one. */
@@ -277,14 +306,20 @@ export function decimal(text: string): number {
   return /^\d+(?:[.,]\d+)?(?:e[+-]?\d+)?$/i.test(text) ? Number(text.replace(',', '.')) : -1
 }
 
+/** A sum of positions as BigQuery prints it: `4.5`, `1.25E7`. What may be a thousand is none; -1 for anything else. */
+export function sumIn(text: string): number {
+  return /^\d+(?:\.\d+)?(?:e\+?\d+)?$/i.test(text) && !/^\d{1,3}\.\d{3}$/.test(text) ? Number(text) : -1
+}
+
 /** How the address of a page begins, which says its site; the whole text where it is no address. */
 export function originOf(page: string): string {
   return page.match(/^https?:\/\/[^/?#]+/i)?.[0] ?? page
 }
 
-/** The registrable domain of a property; null where it names none. */
+/** The registrable domain of a property; null where it names none, as a label or a number does, which has no dot. */
 export function siteOfProperty(property: string): string | null {
   const address = property.replace(/^sc-domain:/, '')
+  if (!address.includes('.')) return null
   const host = parseLink(address.includes('://') ? address : `https://${address}`)?.host ?? ''
   return siteOf(host.toLowerCase()) ?? (host === '' ? null : host.toLowerCase())
 }
@@ -310,6 +345,7 @@ export function rowSink(
   const rowsOf = has('query') ? 'query' : has('page') ? 'page' : 'total'
   const timeSpan = has('date') ? 'day' : 'period'
   const counts = { rows: 0, otherSearches: 0 }
+  const excess = excessOfClicks()
   /** The first country that is none, with its line. */
   const unknownCountries: string[] = []
   const row = emptyRow()
@@ -354,7 +390,8 @@ export function rowSink(
         throw new UsageError(`${reader.where()}: ${ofOtherSite(written, site)}; nothing was stored`)
       return tableOf(named)
     }
-    if (has('property')) return tableOf(reader.word(layout.property))
+    const table = has('property') ? tableOf(reader.word(layout.property)) : -1
+    if (table !== -1 || !has('page')) return table
     return ownSite(originOf(reader.word(layout.page)))
   }
   const wrong = (reader: RowReader, field: ClickField, instead: string): never => {
@@ -365,14 +402,17 @@ export function rowSink(
     )
   }
   const wholeNumber = (reader: RowReader, field: 'clicks' | 'impressions' | 'positionSum'): number => {
-    const number = reader.whole(layout[field])
-    const isWhole = field === 'positionSum' || Number.isInteger(number)
+    const isSum = field === 'positionSum'
+    const whole = reader.whole(layout[field])
+    const number = whole === -1 && isSum ? sumIn(reader.word(layout.positionSum)) : whole
+    const isWhole = isSum || Number.isInteger(number)
     if (!(isWhole && number >= 0 && number < mostOfAll))
       wrong(reader, field, 'write a whole number such as 1234, or export the file again')
     return number
   }
   const average = (reader: RowReader): number => {
     const number = reader.number(layout.position)
+    if (row.impressions === 0 && isNothing(reader.word(layout.position))) return 0
     if (!(number >= 0 && number < mostOfAll))
       wrong(reader, 'position', 'the file may be cut, or its columns mixed up')
     return number
@@ -380,6 +420,7 @@ export function rowSink(
 
   return {
     counts,
+    excess,
     unknownCountries,
     take(reader: RowReader): void {
       counts.rows++
@@ -389,12 +430,15 @@ export function rowSink(
       }
       row.table = propertyTable(reader)
       if (row.table === -1)
-        wrong(reader, has('property') ? 'property' : 'page', 'write an address with its site')
+        wrong(
+          reader,
+          has('property') ? 'property' : 'page',
+          'write an address with its site, or name it: --site acme.com',
+        )
       row.day = layout.date === -1 ? (period?.from ?? 0) : dayOf(reader.word(layout.date), reader.where)
       row.clicks = wholeNumber(reader, 'clicks')
       row.impressions = wholeNumber(reader, 'impressions')
-      if (row.clicks > row.impressions)
-        throw new UsageError(`${reader.where()}: ${moreClicks(row)}; nothing was stored`)
+      excess.see(row, reader.where)
       row.positionSum =
         layout.positionSum === -1
           ? Math.max(0, average(reader) - 1) * row.impressions
