@@ -37,6 +37,12 @@ interface NumberedRow {
   readonly numbers: ClickNumbers
 }
 
+/** Rows of a day by their hashes: the file that has them, and what is said by keys alone where numbers may grow. */
+interface SeenRows {
+  readonly files: Map<bigint, RowsFile>
+  readonly notFinal: Map<bigint, NumberedRow>
+}
+
 /** Rows and days of a file. */
 interface FileDays {
   first: number
@@ -45,10 +51,13 @@ interface FileDays {
   readonly rows: Map<number, number>
 }
 
+/** Whether files follow each other, as months or weeks do. */
+const follows = (one: FileDays, other: FileDays): boolean => one.first < other.first && one.last < other.last
+
 /**
  * Finds files that have rows of each other: added up, they would count twice. Files of one table overlap by whole days. So they are refused
  * where at least half of the rows that the smaller one has on their common days stand in the other one; what is less is chance, as where
- * files are of different devices. FileDays that one file alone has need no memory; of the others the rows are read again. Rows of the bulk
+ * files are of different devices. Days that one file alone has need no memory; of the others the rows are read again. Rows of the bulk
  * export are not unique, and are all added up.
  */
 export function overlapOf(files: readonly RowsFile[]) {
@@ -68,10 +77,9 @@ export function overlapOf(files: readonly RowsFile[]) {
   const isGrown = (day: number, one: NumberedRow, other: NumberedRow): boolean => {
     const [early, late] = daysOf(one.file).last < daysOf(other.file).last ? [one, other] : [other, one]
     const [before, after] = [daysOf(early.file), daysOf(late.file)]
-    const follows = before.first < after.first && before.last < after.last
     const [clicks, impressions] = early.numbers
     const isMore = late.numbers[0] >= clicks && late.numbers[1] >= impressions
-    return follows && isMore && day > before.last - daysNotFinal
+    return follows(before, after) && isMore && day > before.last - daysNotFinal
   }
   const check = (one: RowsFile, other: RowsFile, { where, day, isSame, rows, impressions }: Common): void => {
     const [a, b] = [daysOf(one).rows, daysOf(other).rows]
@@ -97,24 +105,28 @@ export function overlapOf(files: readonly RowsFile[]) {
       const days = all.flatMap(({ rows }) => [...rows.keys()]).toSorted((a, b) => a - b)
       const common = new Set(days.filter((day, place) => day === days[place - 1]))
       const newest = new Set(
-        all.flatMap(({ last }) => Array.from({ length: daysNotFinal }, (_, ago) => last - ago)),
+        all
+          .filter((one) => all.some((other) => other.first <= one.last && follows(one, other)))
+          .flatMap(({ last }) => Array.from({ length: daysNotFinal }, (_, ago) => last - ago)),
       )
-      const seen = new Map<bigint, RowsFile>()
-      const notFinal = new Map<bigint, NumberedRow>()
+      // A map of each day: one alone cannot hold as many rows as files may have.
+      const seen = new Map<number, SeenRows>()
       for (const file of files) {
         if (![...daysOf(file).rows.keys()].some((day) => common.has(day))) continue
         const found = new Map<RowsFile, Common>()
         /** The file before that has the row, if only with numbers that were not final. */
         const otherOf = (day: number, key: string, numbers: ClickNumbers) => {
           const hash = textHash([key, ...numbers].join('\n'), 'query')
-          const same = seen.get(hash) ?? file
+          const ofDay: SeenRows = seen.get(day) ?? { files: new Map(), notFinal: new Map() }
+          seen.set(day, ofDay)
+          const same = ofDay.files.get(hash) ?? file
           if (same !== file) return { other: same, isSame: true }
-          seen.set(hash, file)
+          ofDay.files.set(hash, file)
           if (!newest.has(day)) return null
           const ofKey = textHash(key, 'query')
           const entry = { file, numbers }
-          const before = notFinal.get(ofKey) ?? entry
-          notFinal.set(ofKey, before)
+          const before = ofDay.notFinal.get(ofKey) ?? entry
+          ofDay.notFinal.set(ofKey, before)
           return before.file !== file && isGrown(day, before, entry)
             ? { other: before.file, isSame: false }
             : null
