@@ -71,8 +71,12 @@ test('another user may read the file, whatever the mask of the process', async (
 })
 
 test.each([
-  [['--metrics-file', 'no/such/rankline.prom'], {}, 'The folder no/such does not exist'],
-  [[], { RANKLINE_METRICS: 'no/such/rankline.prom' }, 'The folder no/such does not exist'],
+  [['--metrics-file', 'no/such/rankline.prom'], {}, 'The folder no/such, for --metrics-file, does not exist'],
+  [
+    [],
+    { RANKLINE_METRICS: 'no/such/rankline.prom' },
+    'The folder no/such, for RANKLINE_METRICS, does not exist',
+  ],
   [['--metrics-file', ''], {}, '--metrics-file is empty'],
   [['--metrics-file', 'job.csv'], {}, 'job.csv is there and is not a file of metrics'],
 ] as const)(
