@@ -248,7 +248,7 @@ function goOn(state: LimiterState, now: number): ReturnType<typeof stepOf> {
       now,
     )
   }
-  for (let aheadMs = letThroughMs(next); ; aheadMs = next.leadMs + togetherMs) {
+  for (let aheadMs = letThroughMs(next); ; aheadMs = letThroughMs(next) + togetherMs) {
     const [call] = next.waiting
     const sendTime = next.sendTimes[next.underWay]
     if (call === undefined || sendTime === undefined || sendTime - aheadMs > now) break

@@ -72,12 +72,12 @@ testTable<
     'those that leave within 120 ms after it are let through with it',
     {
       waiting: [aCall(1), aCall(2), aCall(3), aCall(4)],
-      sendTimes: [1_004, 1_031, 1_124, 1_125],
+      sendTimes: [1_024, 1_051, 1_144, 1_145],
       isLeasing: true,
     },
     { kind: 'woken' },
     { waiting: [aCall(4)], underWay: 3 },
-    [letThrough(1), letThrough(2), letThrough(3), { kind: 'wake', inMs: 101 }],
+    [letThrough(1), letThrough(2), letThrough(3), { kind: 'wake', inMs: 121 }],
   ],
   [
     'the send time of a call under way is not given to another one',
