@@ -3,9 +3,18 @@ import { grouped, memoized, shellWord, textInLowerCase } from '../model/text.ts'
 import { dayMs, dayText } from '../model/time.ts'
 import { type DecimalMark, quoted, readVolume } from '../model/values.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import { checkCells, dayReader, decimalMarkOf, readDay } from './cells.ts'
 import { countryOrAll } from './countries.ts'
-import { type CsvRecord, cellText, firstRows, readCsv, separatorOf } from './csv.ts'
+import {
+  type CsvRecord,
+  cellText,
+  checkCells,
+  dayReader,
+  decimalMarkOf,
+  firstRows,
+  readCsv,
+  readDay,
+  separatorOf,
+} from './csv.ts'
 import { type DayBeforeMonth, readCell } from './import/format.ts'
 import { type InputFile, inputFiles, textOfStart } from './input-files.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import { readDay } from '../arrive/cells.ts'
+import { readDay } from '../arrive/csv.ts'
 import { findOperation } from '../catalog/index.ts'
 import { jobPlaces } from '../jobfile/files.ts'
 import { UsageError } from '../model/errors.ts'

@@ -83,7 +83,6 @@ function readColumns(head: TableHead, reading: HeaderReading) {
   const decimal: DecimalMark = head.separator === ';' ? ',' : '.'
   return {
     names,
-    width: names.length,
     /** How many nameless columns stand behind them, as spreadsheets leave them. */
     nameless: written.length - names.length,
     /** Index of each column that rankline knows; the others are missing. */
@@ -346,7 +345,8 @@ function rowReader(
   })
   const readTargets = memoized(readSites)
   return (written, line, report) => {
-    const bare = written.length > columns.width ? withoutEmptyEnd(written, columns.width) : written
+    const bare =
+      written.length > columns.names.length ? withoutEmptyEnd(written, columns.names.length) : written
     // Where we put a guard against formulas before a text, we take it off again.
     const cells = columns.ofExport === null ? bare : bare.map(withFormula)
     if (cells.every((cell) => cell === '' || cell.trim() === '')) return null
@@ -356,7 +356,7 @@ function rowReader(
       good = false
       report({ ...place, message, fix })
     }
-    if (cells.length > columns.width || (cells.length < columns.width && !columns.maySkipEnd)) {
+    if (cells.length > columns.names.length || (cells.length < columns.names.length && !columns.maySkipEnd)) {
       complain(wrongWidth(cells, columns))
       return null
     }
@@ -421,8 +421,9 @@ function withoutEmptyEnd(cells: readonly string[], width: number): readonly stri
   return cells.slice(0, Math.max(last + 1, width))
 }
 
-function wrongWidth(cells: readonly string[], { width, nameless }: ColumnMeanings): InvalidValue {
+function wrongWidth(cells: readonly string[], { names, nameless }: ColumnMeanings): InvalidValue {
   const { length } = cells
+  const width = names.length
   if (length > width && length <= width + nameless)
     return {
       message: `${quoted(cells[length - 1] ?? '')} is in column ${length}, which has no name`,

@@ -14,8 +14,8 @@ import {
 import { whenReachable } from './waiting.ts'
 
 /**
- * The first call of a process that goes alone is waited for no longer, once it has left. A service that starts may keep all calls waiting over its first one, and they
- * would arrive together with those behind them.
+ * The first call of a process goes alone. The others wait for its answer, no longer than this after it has left: a service that starts may keep
+ * all calls waiting over its first one, and they would arrive together with those behind them.
  */
 const aloneMs = 500
 

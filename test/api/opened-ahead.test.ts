@@ -33,6 +33,11 @@ async function openAhead(wire: HttpClient, { sockets }: RawServer, count: number
   await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** Fulfilled when the first connection of the service is closed. */
+function firstClosed({ sockets }: RawServer): Promise<unknown> {
+  return once(sockets[0] as RawServer['sockets'][number], 'close')
+}
+
 describe('Connections that were opened ahead', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -67,7 +72,7 @@ describe('Connections that were opened ahead', () => {
     await openAhead(wire, server, 1)
     vi.advanceTimersByTime(1_999)
     expect(server.sockets[0]?.readyState).toBe('open')
-    const closed = once(server.sockets[0] as RawServer['sockets'][number], 'close')
+    const closed = firstClosed(server)
     vi.advanceTimersByTime(1)
     await closed
     expect(await call(wire, server)).toMatchObject({ status: 200 })
@@ -78,7 +83,7 @@ describe('Connections that were opened ahead', () => {
     await using server = await aService()
     const wire = wireTo(server)
     await openAhead(wire, server, 1)
-    const closed = once(server.sockets[0] as RawServer['sockets'][number], 'close')
+    const closed = firstClosed(server)
     server.sockets[0]?.end()
     await closed
     await new Promise((resolve) => setImmediate(resolve))
@@ -90,7 +95,7 @@ describe('Connections that were opened ahead', () => {
     await using server = await aService()
     const wire = wireTo(server)
     await openAhead(wire, server, 1)
-    const closed = once(server.sockets[0] as RawServer['sockets'][number], 'close')
+    const closed = firstClosed(server)
     await wire.close()
     await closed
   })

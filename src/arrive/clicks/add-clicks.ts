@@ -6,17 +6,20 @@ import { dayText } from '../../model/time.ts'
 import { quoted } from '../../model/values.ts'
 import { type ClickDraft, countryCode } from '../../store/sqlite/clicks/draft.ts'
 import type { Store } from '../../store/sqlite/open.ts'
-import { checkCells, dayReader, decimalMarkOf, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
 import {
   type CsvRecord,
   cellText,
+  checkCells,
+  dayReader,
+  decimalMarkOf,
   digitsIn,
   firstRows,
   readCsv,
   separatorOf,
   type TextRow,
   textRow,
+  wholeOf,
 } from '../csv.ts'
 import { type InputFile, inputFiles, textOfStart } from '../input-files.ts'
 import { keyNames, openJson } from './json.ts'

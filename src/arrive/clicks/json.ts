@@ -2,8 +2,8 @@ import { UsageError } from '../../model/errors.ts'
 import { memoized } from '../../model/text.ts'
 import { quoted } from '../../model/values.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
-import { wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
+import { wholeOf } from '../csv.ts'
 import type { InputFile } from '../input-files.ts'
 import { type ClickLayout, decimal, isHour, layoutOf, noHours, type RowReader, unreadOf } from './rows.ts'
 
@@ -110,7 +110,10 @@ interface JsonTable {
   readonly read: (draft: ClickDraft, take: (reader: RowReader) => void) => Promise<void>
 }
 
-/** Opens rows of JSON, one a line or all in one; null where there are none. Their keys are named once all files are known. Throws a sentence for what cannot be read. */
+/**
+ * Opens rows of JSON, one a line or all in one; null where there are none. Their keys are named once all files are known. Throws a sentence
+ * for what cannot be read.
+ */
 export async function openJson(
   file: InputFile,
   head: string,

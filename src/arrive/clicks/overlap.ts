@@ -2,7 +2,7 @@ import { UsageError } from '../../model/errors.ts'
 import { grouped, memoized } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import { type ClickDraft, textHash } from '../../store/sqlite/clicks/draft.ts'
-import { readDay } from '../cells.ts'
+import { readDay } from '../csv.ts'
 import type { InputFile } from '../input-files.ts'
 import type { ClickLayout, RowReader } from './rows.ts'
 

@@ -3,7 +3,7 @@ import * as zlib from 'node:zlib'
 import type { ColumnChunk, PageHeader, SchemaElement } from 'hyparquet'
 import { RanklineError, UsageError } from '../../model/errors.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
-import { wholeOf } from '../cells.ts'
+import { wholeOf } from '../csv.ts'
 import type { InputFile } from '../input-files.ts'
 import {
   type ClickField,

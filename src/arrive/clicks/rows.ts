@@ -4,9 +4,8 @@ import { grouped, memoized } from '../../model/text.ts'
 import { parseLink } from '../../model/url.ts'
 import { quoted } from '../../model/values.ts'
 import { type ClickDraft, countryCode, emptyRow } from '../../store/sqlite/clicks/draft.ts'
-import { dayReader, wholeOf } from '../cells.ts'
 import { countryNamed } from '../countries.ts'
-import type { TextRow } from '../csv.ts'
+import { dayReader, type TextRow, wholeOf } from '../csv.ts'
 
 /** What a column of rows by name says. */
 export type ClickField =

@@ -1,4 +1,3 @@
-import { readDay } from '../../arrive/cells.ts'
 import {
   type ClickReads,
   type CountedSpan,
@@ -10,6 +9,7 @@ import {
   sumOf,
 } from '../../arrive/clicks/counted.ts'
 import { fitCurve, fittedRanks, type KeywordSamples, type RankSample } from '../../arrive/clicks/fit.ts'
+import { readDay } from '../../arrive/csv.ts'
 import { grouped } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
 import { defaultCurve } from '../ctr.ts'

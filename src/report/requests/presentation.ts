@@ -262,3 +262,15 @@ function withLightness(colour: Rgb, lightness: number): Rgb {
   const scale = Math.min(lightness, 1 - lightness) / (Math.min(own, 1 - own) || 1)
   return colour.map((channel) => lightness + (channel - own) * scale)
 }
+
+/** The same, but without a logo that cannot be used; why is handed over. */
+export async function presentationAnyway(
+  given: PresentationSettings,
+  audience: Audience,
+  onMistake: (error: unknown) => void,
+): Promise<Presentation> {
+  return await presentationOf(given, { audience }).catch((error: unknown) => {
+    onMistake(error)
+    return presentationOf({ ...given, report: given.report && { ...given.report, logo: null } }, { audience })
+  })
+}

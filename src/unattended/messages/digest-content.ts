@@ -12,7 +12,7 @@ import { keywordStatuses } from '../../report/history/keyword-status.ts'
 import { headlineMetrics } from '../../report/metrics/index.ts'
 import type { Presentation } from '../../report/presentation/presentation.ts'
 import type { ReportSource } from '../../report/report.ts'
-import { presentationOf } from '../../report/requests/presentation.ts'
+import { presentationAnyway, presentationOf } from '../../report/requests/presentation.ts'
 import { rankedJob } from '../../report/requests/rank-report.ts'
 import { reportSource } from '../../report/requests/report-source.ts'
 import { countedSum } from '../../report/story/facts.ts'
@@ -124,10 +124,9 @@ export async function reportMessage(
   { store, log }: { readonly store: Store; readonly log: (line: string) => void },
 ): Promise<ReportMessage> {
   const audience = job.digest?.for ?? 'team'
-  const presentation = await presentationOf(job, { audience }).catch((error: unknown) => {
-    log(`The digest of ${job.name} is sent without its logo. ${sentenceOf(error)}`)
-    return presentationOf({ ...job, report: job.report && { ...job.report, logo: null } }, { audience })
-  })
+  const presentation = await presentationAnyway(job, audience, (error) =>
+    log(`The digest of ${job.name} is sent without its logo. ${sentenceOf(error)}`),
+  )
   const source = await sourceOf(job, presentation, store).catch((error: unknown) => {
     log(`The digest of ${job.name} tells of the last seven days. ${sentenceOf(error)}`)
     return sourceOf({ ...job, report: null }, presentation, store)

@@ -29,7 +29,7 @@ import {
 import type { MetricOptions } from '../../../report/metrics/figure.ts'
 import type { Presentation } from '../../../report/presentation/presentation.ts'
 import type { ReportFormat, ReportSource } from '../../../report/report.ts'
-import { presentationOf, presentationSettings } from '../../../report/requests/presentation.ts'
+import { presentationAnyway, presentationSettings } from '../../../report/requests/presentation.ts'
 import { type ReportRequest, reportSource } from '../../../report/requests/report-source.ts'
 import { wordsOf } from '../../../report/words/words.ts'
 import { browserPlaces, databaseFile } from '../../../run/config.ts'
@@ -271,17 +271,13 @@ async function looksOf(
   { audience }: Pick<PortfolioRequest, 'audience'>,
 ): Promise<{ readonly presentation: Presentation; readonly mistake: PortfolioProblem | null }> {
   const given = await presentationSettings(store, name, settings)
-  try {
-    return { presentation: await presentationOf(given, { audience }), mistake: null }
-  } catch (error) {
+  let mistake: PortfolioProblem | null = null
+  const presentation = await presentationAnyway(given, audience, (error) => {
     if (!(error instanceof RanklineError)) throw error
-    const report = given.report && { ...given.report, logo: null }
     const text = `The report has no logo. ${sanitize(error.message)}`
-    return {
-      presentation: await presentationOf({ ...given, report }, { audience }),
-      mistake: { level: 'warning', kind: 'logo', text },
-    }
-  }
+    mistake = { level: 'warning', kind: 'logo', text }
+  })
+  return { presentation, mistake }
 }
 
 /** A line for a report that was written without its logo. */
