@@ -78,7 +78,7 @@ export async function fetchUsage(
     tries += 1
     const patient = clock.monotonic() - began < retryForMs
     // Before the first answer the address is taken to be wrong. Later the service is taken to be down, and may come back.
-    const wrongSetting = retryForMs === 0 && (sent.wrongSetting === true || outcome === 'not-found')
+    const wrongSetting = retryForMs === 0 && isWrongAddress(sent)
     const decision =
       passing && !wrongSetting ? decideRetry(Math.min(tries, patient ? slowest : tries), random()) : null
     if (decision === null || !('wait' in decision))
@@ -87,6 +87,14 @@ export async function fetchUsage(
     if (sent.namedMs == null) await sleep(clock, decision.wait, signal)
     else if (first !== null) await sleep(clock, sent.namedMs, signal)
   }
+}
+
+const isWrongAddress = ({ settlement: { outcome }, wrongSetting }: FinishedCall): boolean =>
+  wrongSetting === true || outcome === 'not-found'
+
+/** What is wrong with an address that was asked for the usage record; null where it may be the service's. */
+export function wrongAddress(sent: FinishedCall, baseUrl: string): string | null {
+  return isWrongAddress(sent) ? stopOf(sent, baseUrl).message : null
 }
 
 /** The try in a row after which the pause is longest. */

@@ -3,7 +3,7 @@ import { type ApiClient, apiClient, type FinishedCall, type ServiceDelays } from
 import { addressMistake, type HttpClient, type HttpProxy, type Post, poster, proxyFor } from '../api/http.ts'
 import { type RateLimiter, rateLimiter } from '../api/rate-limiter.ts'
 import { usage } from '../catalog/index.ts'
-import { aheadOf, parseUsage } from '../collect/account.ts'
+import { aheadOf, parseUsage, wrongAddress } from '../collect/account.ts'
 import type { CollectOptions, CollectResult } from '../collect/collect.ts'
 import { StopRequested } from '../collect/stop.ts'
 import { RanklineError, UsageError, WrongClock } from '../model/errors.ts'
@@ -35,7 +35,7 @@ export interface App extends AsyncDisposable {
   readonly serviceWith: (serviceDelays: ServiceDelays) => ApiClient
   readonly keyHash: string
   readonly clock: Clock
-  /** Says whether that clock can be worked with; asked before runs are made, slots taken and messages sent. */
+  /** Says whether the address and that clock can be worked with; asked before runs are made, slots taken and messages sent. */
   readonly clockCheck: ReturnType<typeof clockCheck>
   /** What messages and pings leave through. */
   readonly outgoing: Outgoing
@@ -226,7 +226,7 @@ function chosenProxy(baseUrl: string): HttpProxy | null {
 /** An older reading says too little of the balance. */
 const longestMs = 5_000
 
-/** Compares the clock of this machine with that of the service before anything is planned. */
+/** Asks the service before anything is planned: whether it is one, and what its clock says. */
 function clockCheck({
   service,
   store,
@@ -242,12 +242,14 @@ function clockCheck({
   let isChecked = false
   return {
     /**
-     * Asks once and for free. What the service does not say, or cannot mean, stops nothing. Rejected with one sentence where the clock is
-     * off by more than a day and not trusted; where it is off by minutes, that is logged.
+     * Asks once and for free. What the service does not say, or cannot mean, stops nothing. Rejected with one sentence where only another
+     * address helps, and where the clock is off by more than a day and not trusted; where it is off by minutes, that is logged.
      */
     check: async (log: (line: string) => void, signal?: AbortSignal): Promise<void> => {
       if (isChecked) return
       const call = await service.lookup(usage, {}, { signal })
+      const mistake = wrongAddress(call, service.baseUrl)
+      if (mistake !== null) throw new UsageError(mistake)
       answer = { call, at: clock.monotonic() }
       judgeClock(aheadOf(call), { now: clock.wall(), options, log })
       isChecked = true

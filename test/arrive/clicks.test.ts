@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const options = { property: null, period: null, now: Date.parse('2026-11-26T20:00:00Z') }
 const add = (path: string, more: Partial<Parameters<typeof addClicks>[2]> = {}) =>
-  addClicks(store, path, { ...options, ...more })
+  addClicks(async () => store, path, { ...options, ...more })
 
 /** What is stored of an addition: each table with its sums. */
 async function sumsOf(id: number) {

@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 const add = async (path: string) => {
-  const { id } = await addClicks(store, path, { property: null, period: null, now: Date.now() })
+  const { id } = await addClicks(async () => store, path, { property: null, period: null, now: Date.now() })
   return id
 }
 
@@ -166,7 +166,7 @@ test('queries of rows that are left out are not stored', async () => {
   const rows = table(600, { query: `CASE WHEN i % 50 = 49 THEN 'pictures' ELSE 'desk' END` })
   const file = await written(rows, 'COMPRESSION snappy')
   await using opened = await openStore(path)
-  await addClicks(opened, file, { property: null, period: null, now: Date.now() })
+  await addClicks(async () => opened, file, { property: null, period: null, now: Date.now() })
   expect(query(path, 'SELECT text FROM click_texts')).toEqual([{ text: 'desk' }])
 })
 

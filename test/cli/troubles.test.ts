@@ -189,6 +189,8 @@ test.each([
     expect(ended.stderr).toContain(`The service at ${sandbox.url} `)
     expect(ended.code).toBe(code)
     expect(sandbox.ledger.charged).toBe(0)
+    // With a wrong setting nothing runs, and there is nothing to go on with.
+    expect(place.sql('SELECT count(*) AS n FROM runs')).toEqual([{ n: code === 2 ? 0 : 1 }])
   },
 )
 

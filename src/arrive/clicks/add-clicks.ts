@@ -52,9 +52,11 @@ const mostRows = 1_000
 /**
  * Adds what a file, a folder or an archive says of clicks, as one change. Throws a sentence where it cannot be read to its end; then nothing
  * is stored.
+ *
+ * @param open gives the database, once the files are known to have clicks
  */
 export async function addClicks(
-  store: Pick<Store, 'clickAdditionOf' | 'draftClicks'>,
+  open: () => Promise<Pick<Store, 'clickAdditionOf' | 'draftClicks'>>,
   path: string,
   options: AddOptions,
 ): Promise<{
@@ -91,6 +93,7 @@ export async function addClicks(
   const digest = createHash('sha256')
     .update([...digests.values()].sort().join())
     .digest('hex')
+  const store = await open()
   const before = await store.clickAdditionOf(digest)
   if (before !== null)
     return { id: before, isNew: false, rows: 0, otherSearches: 0, leftOut: [], warnings: [] }

@@ -16,6 +16,26 @@ import { exportFormats } from './formats/exports.ts'
 import { serposcopeFormats } from './formats/serposcope.ts'
 import { namedTable, tableFormat } from './table.ts'
 
+/** Throws a sentence where a path is nothing that can be imported, before a database is made for it. */
+export async function refuseUnknown({
+  path,
+  as,
+  options,
+}: Pick<Parameters<typeof importFiles>[0], 'path' | 'as' | 'options'>): Promise<void> {
+  const format = as === null ? null : formatNamed(as)
+  const [input] = await inputFiles(path)
+  if (input?.name !== path) return
+  using file = await openForeignFile(input)
+  knownFormat(format, file, options)
+}
+
+/** The format of a file that was named. Throws a sentence where it is of none, or not of that one. */
+function knownFormat(named: ForeignFormat | null, file: ForeignFile, options: ImportOptions): ForeignFormat {
+  const found = formatOf(named, file, options)
+  if (found !== null) return found
+  throw named === null ? unrecognised(file) : ofOtherFormat(file, named)
+}
+
 /** Imports a file, a folder or an archive, or shows what that would come to. */
 export async function importFiles(call: {
   /** A file, or a folder or an archive of which each file is read that is of a known format. */
@@ -49,9 +69,8 @@ export async function importFiles(call: {
         continue
       }
       using file = opened
-      const found = format === null ? formatFor(file, call.options) : canRead(format, file) ? format : null
+      const found = isOne ? knownFormat(format, file, call.options) : formatOf(format, file, call.options)
       if (found === null) {
-        if (isOne) throw format === null ? unrecognised(file) : ofOtherFormat(file, format)
         strangers.push(name)
         elsewhere ??= otherCommand(file, call.path)
         continue
@@ -77,6 +96,16 @@ export async function importFiles(call: {
   if (queries + known + answers + Object.keys(dropped).length === 0)
     throw new UsageError(`${call.path} has no row with a keyword. Export it again; nothing was stored`)
   return { ...result, files: read, strangers }
+}
+
+/** The format of a file that is of the named one, or of any; null where it is not. */
+function formatOf(
+  named: ForeignFormat | null,
+  file: ForeignFile,
+  options: ImportOptions,
+): ForeignFormat | null {
+  if (named === null) return formatFor(file, options)
+  return canRead(named, file) ? named : null
 }
 
 /** The format of a file, by what is in it; null where none knows it. Where columns are named, it is a table, whatever else it may look like. */

@@ -5,13 +5,13 @@ import { openApp } from '../../../machines/open-app.ts'
 import { busyExitCode, RanklineError, UsageError, WrongClock } from '../../../model/errors.ts'
 import { noFile, type Problem } from '../../../model/job.ts'
 import { exitCodes, isComplete, type Run } from '../../../model/run.ts'
-import { count } from '../../../model/text.ts'
+import { count, eachOnce } from '../../../model/text.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import { numberOption, type OptionSpecs, switchOption } from '../../../model/values.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
 import type { App } from '../../../run/app.ts'
 import { outgoing } from '../../../run/app.ts'
-import { type CommandOptions, databaseFile } from '../../../run/config.ts'
+import { type CommandOptions, databaseFile, queueSettings } from '../../../run/config.ts'
 import { type DueOptions, dueWork } from '../../../run/due-work.ts'
 import { searchJob } from '../../../run/job-files.ts'
 import { turns } from '../../../run/lock.ts'
@@ -74,9 +74,16 @@ async function runNamed(
 ): Promise<number> {
   const { terminal } = starts
   collecting.readFlags(flags)
+  const events = runLines.planEvents(terminal, onMistakesIn(starts))
+  const eventsOnce = { ...events, logMistake: eachOnce(events.logMistake) }
+  // No database is made for what cannot run; standard input can be read only once.
+  if (!existsSync(databaseFile.path(flags)) && !flags.job.includes(noFile)) {
+    await using store = await storedData.read(flags, 'may be missing')
+    if (!(await planning.canRun(store, flags, eventsOnce, systemClock.wall()))) return 2
+  }
   using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
-  const planned = await planning.runs(app, flags, runLines.planEvents(terminal, onMistakesIn(starts)), lock)
+  const planned = await planning.runs(app, flags, eventsOnce, lock)
   if (planned === null) return 2
   noteBegun(starts, planned.listed)
   const code = await collecting.runs(app, planned.listed, flags, terminal)
@@ -450,6 +457,10 @@ async function continueRun(
   using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   const { path, isNamed } = databaseFile.setting(flags)
   if (isNamed) requireDatabase(path)
+  if (!existsSync(path) && queueSettings.url(flags) === null) {
+    terminal.log(none, { level: 'info' })
+    return 0
+  }
   await using app = await openApp(flags, lock)
   const { store } = app
   await planning.takeTurn(lock, store)

@@ -25,6 +25,7 @@ import { clickSamples, rankDifferences } from '../../../report/requests/measured
 import { rankedJob } from '../../../report/requests/rank-report.ts'
 import { databaseFile } from '../../../run/config.ts'
 import { storedData } from '../../../run/open-stored.ts'
+import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import type { Store } from '../../../store/sqlite/open.ts'
 import { findJob, pastDay } from '../../arguments.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
@@ -82,14 +83,20 @@ async function add(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   const now = systemClock.wall()
   const options = { property: propertyOption(flags.site), period: periodOption(flags, now), now }
   const database = databaseFile.path(flags)
-  databaseFile.makeDefaultFolder(database)
-  await using changed = await storedData.change(database, {
-    wait: flags.wait,
-    beside: false,
-    log: (line) => note(terminal, line),
-  })
-  const { store } = changed
-  const added = await addClicks(store, flags.name, options)
+  let changed = null as Awaited<ReturnType<typeof storedData.change>> | null
+  await using _opened = { [Symbol.asyncDispose]: async () => await changed?.[Symbol.asyncDispose]() }
+  // No database is made for files that are none of clicks.
+  const open = async (): Promise<Store> => {
+    databaseFile.makeDefaultFolder(database)
+    changed ??= await storedData.change(database, {
+      wait: flags.wait,
+      beside: false,
+      log: (line) => note(terminal, line),
+    })
+    return changed.store
+  }
+  const added = await addClicks(open, flags.name, options)
+  const store = await open()
   const addition = (await store.clickAdditions()).find(({ id }) => id === added.id)
   if (addition === undefined) throw new Error(`The addition ${added.id} is missing`)
   if (!added.isNew && isAskedOtherwise(options, addition))
@@ -261,7 +268,9 @@ async function undo(flags: ClicksFlags, terminal: Terminal): Promise<number> {
       'Name the addition by its number: rankline clicks undo 3. List them with: rankline clicks list',
     )
   const id = Number(name)
-  await using changed = await storedData.change(databaseFile.path(flags), {
+  const database = databaseFile.path(flags)
+  requireDatabase(database)
+  await using changed = await storedData.change(database, {
     wait: flags.wait,
     beside: false,
     log: (line) => note(terminal, line),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { DayBeforeMonth, ImportOptions } from '../../../arrive/import/format.ts'
-import { formats, importFiles } from '../../../arrive/import/import.ts'
+import { formats, importFiles, refuseUnknown } from '../../../arrive/import/import.ts'
 import { columnKinds } from '../../../arrive/import/table.ts'
 import { proposedJob } from '../../../arrive/job-file.ts'
 import { site } from '../../../jobfile/targets.ts'
@@ -83,13 +83,13 @@ async function importOne(flags: ImportFlags, terminal: Terminal): Promise<number
   const dryRun = flags.dryRun === true
   const read = flags.job === undefined ? null : jobName(flags.job)
   if (read !== null && 'message' in read) throw new UsageError(`--job ${read.message}; ${read.fix}`)
+  const wanted = { path: flags.what, as: flags.as ?? null, options }
+  if (!dryRun && !existsSync(database)) await refuseUnknown(wanted)
   if (!dryRun) databaseFile.makeDefaultFolder(database)
   using turn = turns.wait([databaseLock(database)], flags.wait, (line) => note(terminal, line))
   if (!dryRun) await turn.acquire()
   const imported = await importFiles({
-    path: flags.what,
-    as: flags.as ?? null,
-    options,
+    ...wanted,
     job: read?.value ?? null,
     now: systemClock.wall(),
     database: dryRun && !existsSync(database) ? null : database,

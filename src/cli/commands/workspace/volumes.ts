@@ -8,6 +8,7 @@ import { formatTable } from '../../../output/table.ts'
 import { note, sanitize, type Terminal } from '../../../output/terminal.ts'
 import { databaseFile } from '../../../run/config.ts'
 import { storedData } from '../../../run/open-stored.ts'
+import { requireDatabase } from '../../../store/sqlite/connection/database.ts'
 import { pastDay } from '../../arguments.ts'
 import { type Command, chosenWork, sharedFlags, type TypedOptions } from '../../flags.ts'
 
@@ -164,7 +165,9 @@ async function undo(flags: VolumesFlags, terminal: Terminal): Promise<number> {
       'Name the addition by its number: rankline volumes undo 3. List them with: rankline volumes list',
     )
   const id = Number(name)
-  await using changed = await storedData.change(databaseFile.path(flags), {
+  const database = databaseFile.path(flags)
+  requireDatabase(database)
+  await using changed = await storedData.change(database, {
     wait: flags.wait,
     beside: true,
     log: (line) => note(terminal, line),
