@@ -156,13 +156,16 @@ interface StoredPage {
   readonly pruned: 0 | 1
 }
 
-/** What items say, in the order of their numbers in the list, as one text: days repeat most of the days before. */
+/**
+ * What items say, in the order of their numbers in the list, as one text: days repeat most of the days before. To SQLite
+ * from 3.54 on, what comes out of a subquery is text until `json` says what it is.
+ */
 const saidBy = (ids: string) =>
   sql<{
     found: string
-  }>`SELECT json_group_array((SELECT json_array(${items.title}, ${links.link}, coalesce(${hosts.site}, ${hosts.host}))
+  }>`SELECT json_group_array(json((SELECT json_array(${items.title}, ${links.link}, coalesce(${hosts.site}, ${hosts.host}))
         FROM ${items} LEFT JOIN ${links} ON ${links.id} = ${items.linkId} LEFT JOIN ${hosts} ON ${hosts.id} = ${links.hostId}
-        WHERE ${items.id} = value)
+        WHERE ${items.id} = value))
       ORDER BY key) AS found FROM json_each(${ids})`
 
 /** Reads the queries and observations of runs, by numbers; texts are read separately. */
