@@ -218,18 +218,6 @@ async function planRuns(
   return { listed, isLeftOut: areLeftOut(options, staged) }
 }
 
-/** Reads jobs without planning them: whether they can be. Mistakes in their files were logged; throws a sentence where no query is selected. */
-async function canRun(
-  store: Store,
-  options: Parameters<typeof planRuns>[1],
-  events: PlanEvents,
-  now: number,
-): Promise<boolean> {
-  const part = wantedOf(options)
-  const staged = await stageJobs(options, null, store, events, part.choiceIn(store, now))
-  return staged !== null && part.onlySelected(staged).length > 0
-}
-
 /** Waits until no other process collects, and rejects a database that is damaged. */
 async function takeTurn(lock: Pick<Turn, 'acquire'>, store: Store): Promise<void> {
   await lock.acquire()
@@ -370,7 +358,6 @@ async function hintOfRest(store: DoneStore, { id, startedAt }: Run, now: number)
 /** How jobs become runs. */
 export const planning = {
   runs: planRuns,
-  canRun,
   commit: commitRuns,
   continued: continuedRuns,
   takeTurn,

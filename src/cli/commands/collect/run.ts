@@ -5,7 +5,7 @@ import { openApp } from '../../../machines/open-app.ts'
 import { busyExitCode, RanklineError, UsageError, WrongClock } from '../../../model/errors.ts'
 import { noFile, type Problem } from '../../../model/job.ts'
 import { exitCodes, isComplete, type Run } from '../../../model/run.ts'
-import { count, eachOnce } from '../../../model/text.ts'
+import { count } from '../../../model/text.ts'
 import { type Clock, systemClock } from '../../../model/time.ts'
 import { numberOption, type OptionSpecs, switchOption } from '../../../model/values.ts'
 import { isScreen, note, type Terminal } from '../../../output/terminal.ts'
@@ -74,16 +74,9 @@ async function runNamed(
 ): Promise<number> {
   const { terminal } = starts
   collecting.readFlags(flags)
-  const events = runLines.planEvents(terminal, onMistakesIn(starts))
-  const eventsOnce = { ...events, logMistake: eachOnce(events.logMistake) }
-  // No database is made for what cannot run; standard input can be read only once.
-  if (!existsSync(databaseFile.path(flags)) && !flags.job.includes(noFile)) {
-    await using store = await storedData.read(flags, 'may be missing')
-    if (!(await planning.canRun(store, flags, eventsOnce, systemClock.wall()))) return 2
-  }
   using lock = turns.ofCollector(flags, (line) => note(terminal, line))
   await using app = await openApp(flags, lock)
-  const planned = await planning.runs(app, flags, eventsOnce, lock)
+  const planned = await planning.runs(app, flags, runLines.planEvents(terminal, onMistakesIn(starts)), lock)
   if (planned === null) return 2
   noteBegun(starts, planned.listed)
   const code = await collecting.runs(app, planned.listed, flags, terminal)
