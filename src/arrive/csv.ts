@@ -31,6 +31,41 @@ export function cellText({ bytes, starts, ends, doubled }: CsvRecord, cell: numb
   return doubled[cell] === 1 ? text.replaceAll('""', '"') : text
 }
 
+/** Reads cells of record after record. Most hold what the row above holds there: they stay the same string. */
+export function repeatedCells(
+  record: () => CsvRecord,
+  read: (record: CsvRecord, cell: number) => string,
+): (cell: number) => string {
+  /** What each cell held when it was last read. */
+  const last: {
+    readonly bytes: Buffer
+    readonly start: number
+    readonly end: number
+    readonly text: string
+  }[] = []
+  return (cell) => {
+    const { bytes, starts, ends } = record()
+    const [start, end] = [starts[cell] as number, ends[cell] as number]
+    const above = last[cell]
+    if (above !== undefined && isSame(above, bytes, start, end)) return above.text
+    const text = read(record(), cell)
+    last[cell] = { bytes, start, end, text }
+    return text
+  }
+}
+
+function isSame(
+  above: { readonly bytes: Buffer; readonly start: number; readonly end: number },
+  bytes: Buffer,
+  start: number,
+  end: number,
+): boolean {
+  if (end - start !== above.end - above.start) return false
+  for (let at = start, before = above.start; at < end; at++, before++)
+    if (bytes[at] !== above.bytes[before]) return false
+  return true
+}
+
 /** All cells of a record. */
 export function textRow(record: CsvRecord) {
   return {
@@ -211,6 +246,30 @@ export function digitsIn(bytes: Uint8Array, start: number, end: number): number 
   }
   return value
 }
+
+/**
+ * A number of digits with a point among them, between two places: what most positions are. -1 where anything else stands there, and where a
+ * digit would be lost.
+ */
+export function decimalIn(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > mostExactDigits) return -1
+  let value = 0
+  let scale = 0
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number
+    const digit = byte - 48
+    if (digit >= 0 && digit <= 9) {
+      value = value * 10 + digit
+      scale *= 10
+    } else if (byte === point && scale === 0 && at > start && at < end - 1) scale = 1
+    else return -1
+  }
+  return start === end ? -1 : scale === 0 ? value : value / scale
+}
+
+const point = 46
+/** Numbers of so many digits, and powers of ten, are exact. */
+const mostExactDigits = 15
 
 /** The sign before decimals in a table: where commas part its cells, they are not in its numbers. */
 export function decimalMarkOf(separator: number): DecimalMark {

@@ -691,6 +691,55 @@ describe('files of a folder that are told apart by their names', () => {
   })
 })
 
+describe('an early and a final export of the same days', () => {
+  const rowsOf = (numbers: (place: number) => readonly [number, number, number], many = 12) =>
+    Array.from({ length: many }, (_, place) => {
+      const [clicks, impressions, position] = numbers(place)
+      return `2026-11-${20 + (place % 3)},desk ${place},${clicks},${impressions},${position}`
+    })
+  const addBoth = async (...files: readonly (readonly string[])[]) => {
+    for (const [place, rows] of files.entries())
+      await writeFile(
+        join(folder, `${place}.csv`),
+        `date,query,clicks,impressions,position\n${rows.join('\n')}\n`,
+      )
+    return await add(folder, { property: 'sc-domain:acme.com' })
+  }
+  const early = rowsOf((place) => [place, 40 + place, 3 + place])
+  const final = rowsOf((place) => [place + (place % 3), 55 + place, 3.1 + place])
+
+  test.each([
+    ['the early one first', early, final, 12],
+    ['the final one first', final, early, 12],
+    ['with queries that came later', early, [...final, ...rowsOf(() => [1, 9, 30], 15).slice(12)], 12],
+  ])('are refused: %s', async (_, one, other, rows) => {
+    await expect(addBoth(one, other)).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${join(folder, '1.csv:2')}: the row stands, with other numbers, in ${join(folder, '0.csv')}, of 2026-11-20 (${rows} of 12 that they could share, none with fewer clicks or impressions, as in an early and a final export), and would count twice. Take such rows out of one of the files, or, where the files are of different devices, countries, searches or sites, name those in a column device, country, search_type or site_url; nothing was stored`,
+    })
+    expect(await store.clickAdditions()).toEqual([])
+  })
+
+  test.each([
+    ['one row has fewer', rowsOf((place) => [place, place === 5 ? 44 : 55 + place, 3.1 + place])],
+    ['there are twice as many', rowsOf((place) => [place * 2, 80 + place * 2, 3 + place])],
+    ['positions are others', rowsOf((place) => [place, 55 + place, 5 + place * 2])],
+    ['two queries are others', [...final.slice(2), ...rowsOf(() => [1, 60, 30], 14).slice(12)]],
+  ])('are added up where %s, as of devices', async (_, other) => {
+    expect((await addBoth(early, other)).rows).toBe(24)
+  })
+})
+
+test('rows that nothing tells apart take no time to be compared', async () => {
+  const row = (place: number, more: number) => `2026-11-01,desk,${place},${place * 2 + more},3`
+  for (const more of [1, 2])
+    await writeFile(
+      join(folder, `${more}.csv`),
+      `date,query,clicks,impressions,position\n${Array.from({ length: 100_000 }, (_, place) => row(place, more)).join('\n')}\n`,
+    )
+  expect((await add(folder, { property: 'sc-domain:acme.com' })).rows).toBe(200_000)
+})
+
 test('a copy of a file in its folder is refused, whatever its rows; files without rows are alike', async () => {
   const head = 'data_date,site_url,query,search_type,impressions,clicks,sum_top_position\n'
   const row = '2026-10-01,sc-domain:acme.com,desk,WEB,10,1,20\n'

@@ -12,10 +12,12 @@ import {
   cellText,
   checkCells,
   dayReader,
+  decimalIn,
   decimalMarkOf,
   digitsIn,
   firstRows,
   readCsv,
+  repeatedCells,
   separatorOf,
   type TextRow,
   textRow,
@@ -479,7 +481,9 @@ async function readCsvRows(
   const at = (): CsvRecord => record as CsvRecord
   const digitsAt = (place: number): number =>
     digitsIn(at().bytes, at().starts[place] as number, at().ends[place] as number)
-  const wordAt = (place: number): string => at().bytes.toString('utf8', at().starts[place], at().ends[place])
+  const wordAt = repeatedCells(at, ({ bytes, starts, ends }, place) =>
+    bytes.toString('utf8', starts[place], ends[place]),
+  )
   const reader: RowReader = {
     text: (place, kind) => {
       const one = at()
@@ -489,8 +493,9 @@ async function readCsvRows(
     word: wordAt,
     unread: unreadOf(columns, wordAt),
     number: (place) => {
-      const digits = digitsAt(place)
-      return digits >= 0 ? digits : decimal(cellText(at(), place))
+      const one = at()
+      const usual = decimalIn(one.bytes, one.starts[place] as number, one.ends[place] as number)
+      return usual >= 0 ? usual : decimal(cellText(one, place))
     },
     whole: (place) => {
       const digits = digitsAt(place)

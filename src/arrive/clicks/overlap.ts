@@ -1,7 +1,7 @@
 import { UsageError } from '../../model/errors.ts'
 import { grouped, memoized } from '../../model/text.ts'
 import { dayText } from '../../model/time.ts'
-import { type ClickDraft, textHash } from '../../store/sqlite/clicks/draft.ts'
+import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import { readDay } from '../csv.ts'
 import type { InputFile } from '../input-files.ts'
 import type { ClickLayout, RowReader } from './rows.ts'
@@ -20,28 +20,11 @@ const fewestImpressions = 10
 /** So many days before the newest one are not final in Search Console. */
 const daysNotFinal = 3
 
-/** What two files have in common, and where that begins. */
-interface Common {
-  readonly where: string
-  readonly day: number
-  readonly isSame: boolean
-  rows: number
-  impressions: number
-}
+/** Fewer rows may all have more in one of two files by chance. */
+const fewestGrown = 10
 
-/** Clicks, impressions, position. */
-type ClickNumbers = readonly [number, number, number]
-
-interface NumberedRow {
-  readonly file: RowsFile
-  readonly numbers: ClickNumbers
-}
-
-/** Rows of a day by their hashes: the file that has them, and what is said by keys alone where numbers may grow. */
-interface SeenRows {
-  readonly files: Map<bigint, RowsFile>
-  readonly notFinal: Map<bigint, NumberedRow>
-}
+/** More rows that nothing tells apart are not compared. */
+const mostAlike = 64
 
 /** Rows and days of a file. */
 interface FileDays {
@@ -56,9 +39,9 @@ const follows = (one: FileDays, other: FileDays): boolean => one.first < other.f
 
 /**
  * Finds files that have rows of each other: added up, they would count twice. Files of one table overlap by whole days. So they are refused
- * where at least half of the rows that the smaller one has on their common days stand in the other one; what is less is chance, as where
- * files are of different devices. Days that one file alone has need no memory; of the others the rows are read again. Rows of the bulk
- * export are not unique, and are all added up.
+ * where at least half of the rows that the smaller one has on their common days stand in the other one, and where nearly all do with numbers
+ * that grew; what is less is chance, as where files are of different devices. Days that one file alone has need no memory; of the others the
+ * rows are read again. Rows of the bulk export are not unique, and are all added up.
  */
 export function overlapOf(files: readonly RowsFile[]) {
   const numberOf = memoized(readDay)
@@ -74,20 +57,22 @@ export function overlapOf(files: readonly RowsFile[]) {
     return days
   }
   /** Whether numbers of a day that was not final grew in a file that goes on where the other one ends. */
-  const isGrown = (day: number, one: NumberedRow, other: NumberedRow): boolean => {
-    const [early, late] = daysOf(one.file).last < daysOf(other.file).last ? [one, other] : [other, one]
-    const [before, after] = [daysOf(early.file), daysOf(late.file)]
-    const [clicks, impressions] = early.numbers
-    const isMore = late.numbers[0] >= clicks && late.numbers[1] >= impressions
-    return follows(before, after) && isMore && day > before.last - daysNotFinal
+  const isGrown = (day: number, one: RowsFile, other: RowsFile, { isMore, isLess }: Alike): boolean => {
+    const isEarlier = daysOf(one).last < daysOf(other).last
+    const [early, late] = isEarlier ? [one, other] : [other, one]
+    const { last } = daysOf(early)
+    return (isEarlier ? isLess : isMore) && day > last - daysNotFinal && follows(daysOf(early), daysOf(late))
   }
-  const check = (one: RowsFile, other: RowsFile, { where, day, isSame, rows, impressions }: Common): void => {
+  const check = (one: RowsFile, other: RowsFile, { twice, alike }: CommonRows): void => {
     const [a, b] = [daysOf(one).rows, daysOf(other).rows]
     const smaller = [...a].reduce((sum, [at, size]) => sum + Math.min(size, b.get(at) ?? 0), 0)
-    if (rows * 2 < smaller || impressions < fewestImpressions) return
+    const areTwice = twice.rows * 2 >= smaller && twice.impressions >= fewestImpressions
+    if (!areTwice && !areOfOneExport(alike, smaller)) return
+    const { where, day, isSame, rows } = areTwice ? twice : alike
     const same = isSame ? 'the same row stands' : 'the row stands, with other numbers,'
+    const grown = areTwice ? '' : ', none with fewer clicks or impressions, as in an early and a final export'
     throw new UsageError(
-      `${where}: ${same} in ${other.file.name}${day === 0 ? '' : `, of ${dayText(day)}`} (${grouped(rows)} of ${grouped(smaller)} that they could share), and would count twice. Take such rows out of one of the files, or, where the files are of different devices, countries, searches or sites, name those in a column device, country, search_type or site_url; nothing was stored`,
+      `${where}: ${same} in ${other.file.name}${day === 0 ? '' : `, of ${dayText(day)}`} (${grouped(rows)} of ${grouped(smaller)} that they could share${grown}), and would count twice. Take such rows out of one of the files, or, where the files are of different devices, countries, searches or sites, name those in a column device, country, search_type or site_url; nothing was stored`,
     )
   }
   return {
@@ -101,70 +86,183 @@ export function overlapOf(files: readonly RowsFile[]) {
     },
     /** Throws a sentence that names the first row of two files that overlap. */
     async check(draft: ClickDraft): Promise<void> {
-      const all = [...known.values()]
-      const days = all.flatMap(({ rows }) => [...rows.keys()]).toSorted((a, b) => a - b)
+      const days = [...known.values()].flatMap(({ rows }) => [...rows.keys()]).toSorted((a, b) => a - b)
       const common = new Set(days.filter((day, place) => day === days[place - 1]))
-      const newest = new Set(
-        all
-          .filter((one) => all.some((other) => other.first <= one.last && follows(one, other)))
-          .flatMap(({ last }) => Array.from({ length: daysNotFinal }, (_, ago) => last - ago)),
-      )
-      // A map of each day: one alone cannot hold as many rows as files may have.
-      const seen = new Map<number, SeenRows>()
-      for (const file of files) {
-        if (![...daysOf(file).rows.keys()].some((day) => common.has(day))) continue
-        const found = new Map<RowsFile, Common>()
-        /** The file before that has the row, if only with numbers that were not final. */
-        const otherOf = (day: number, key: string, numbers: ClickNumbers) => {
-          const hash = textHash([key, ...numbers].join('\n'), 'query')
-          const ofDay: SeenRows = seen.get(day) ?? { files: new Map(), notFinal: new Map() }
-          seen.set(day, ofDay)
-          const same = ofDay.files.get(hash) ?? file
-          if (same !== file) return { other: same, isSame: true }
-          ofDay.files.set(hash, file)
-          if (!newest.has(day)) return null
-          const ofKey = textHash(key, 'query')
-          const entry = { file, numbers }
-          const before = ofDay.notFinal.get(ofKey) ?? entry
-          ofDay.notFinal.set(ofKey, before)
-          return before.file !== file && isGrown(day, before, entry)
-            ? { other: before.file, isSame: false }
-            : null
-        }
+      const commonRows = (file: RowsFile): number =>
+        [...daysOf(file).rows].reduce((sum, [day, rows]) => sum + (common.has(day) ? rows : 0), 0)
+      const compared = files.filter((file) => commonRows(file) > 0)
+      const last = compared.length - 1
+      // What the last file has is looked for, and is not to be found.
+      const seen = seenRows(compared.slice(0, last).reduce((sum, file) => sum + commonRows(file), 0))
+      for (const [place, file] of compared.entries()) {
+        const found = new Map<number, CommonRows>()
         await file.read(draft, (reader) => {
           const day = dayOf(file, reader)
           if (!common.has(day) || !counts(file, reader)) return
-          const numbers = numbersOf(file, reader)
-          const match = otherOf(day, `${day}\n${keyText(file, reader)}`, numbers)
-          if (match === null) return
-          const { other, isSame } = match
-          const sum = found.get(other)
-          if (sum === undefined)
-            found.set(other, { where: reader.where(), day, isSame, rows: 1, impressions: numbers[1] })
-          else {
-            sum.rows++
-            sum.impressions += numbers[1]
+          for (const row of seen.others(file, reader, day, place)) {
+            const rows = found.get(row.file) ?? commonRowsOf()
+            found.set(row.file, rows)
+            rows.add(row, row.isSame || isGrown(day, file, compared[row.file] as RowsFile, row), day, reader)
           }
+          if (place < last) seen.keep(place)
         })
-        for (const [other, sum] of found) check(file, other, sum)
+        for (const [other, rows] of found) check(file, compared[other] as RowsFile, rows)
       }
     },
   }
 }
 
-/** What a row is about, as one text: all that it says beside its numbers. */
-function keyText({ layout }: RowsFile, reader: RowReader): string {
-  const words = (['property', 'country', 'device', 'searchType'] as const).map((field) =>
-    layout[field] === -1 ? '' : reader.word(layout[field]),
-  )
-  const texts = (['query', 'page'] as const).map((kind) =>
-    layout[kind] === -1 ? 0 : reader.text(layout[kind], kind),
-  )
-  return [...words, ...texts, reader.unread()].join('\n')
+/** A row of a file before that is about the same as the one that is read. */
+interface Alike {
+  /** The place of its file. */
+  readonly file: number
+  /** The same to its numbers. */
+  readonly isSame: boolean
+  /** Clicks and impressions of the row that is read are as many or more; or as many or fewer. */
+  readonly isMore: boolean
+  readonly isLess: boolean
+  /** Impressions of the row that is read, and of this one. */
+  readonly impressions: number
+  readonly others: number
+  /** The position of the row that is read, and by how much it differs. */
+  readonly position: number
+  readonly shift: number
 }
 
-const numbersOf = ({ layout }: RowsFile, reader: RowReader): ClickNumbers => [
-  reader.whole(layout.clicks),
-  reader.whole(layout.impressions),
-  reader.number(layout.position),
-]
+type CommonRows = ReturnType<typeof commonRowsOf>
+
+/** Rows that two files have in common, to their numbers or not, and where each kind begins. */
+function commonRowsOf() {
+  const first = { where: '', day: 0, isSame: true, rows: 0, impressions: 0 }
+  const twice = { ...first }
+  const alike = { ...first, isSame: false, more: 0, less: 0, others: 0, positions: 0, shifts: 0 }
+  return {
+    /** Those that would count twice. */
+    twice,
+    /** Those that are about the same. */
+    alike,
+    add(row: Alike, isTwice: boolean, day: number, reader: RowReader): void {
+      for (const kind of isTwice ? [twice, alike] : [alike]) {
+        if (kind.rows === 0) Object.assign(kind, { where: reader.where(), day })
+        if (kind.rows === 0 && kind === twice) kind.isSame = row.isSame
+        kind.rows++
+        kind.impressions += row.impressions
+      }
+      alike.more += row.isMore ? 1 : 0
+      alike.less += row.isLess ? 1 : 0
+      alike.others += row.others
+      alike.positions += row.position * row.impressions
+      alike.shifts += row.shift * row.impressions
+    },
+  }
+}
+
+/**
+ * Whether rows that are about the same are those of one export, which was made early and again when its numbers had grown: nearly all of the
+ * smaller file, all of them more in one file, but not twice as many, and at the same positions. Those of devices differ by more.
+ */
+function areOfOneExport(alike: CommonRows['alike'], smaller: number): boolean {
+  const { rows, more, less, impressions, others, positions, shifts } = alike
+  return (
+    rows >= fewestGrown &&
+    rows * 20 >= smaller * 19 &&
+    (more === rows || less === rows) &&
+    Math.max(impressions, others) < Math.min(impressions, others) * 2 &&
+    shifts * 10 <= positions
+  )
+}
+
+/** Rows of files by what they are about, in 22 bytes a place: a Map of millions would fill memory. */
+function seenRows(most: number) {
+  let size = 1 << 10
+  while (size * 0.7 < most) size *= 2
+  const [highs, lows, files] = [new Int32Array(size), new Int32Array(size), new Uint16Array(size)]
+  const numbers = new Float32Array(size * 3)
+  const key = rowKey()
+  /** Of the row that is read: its numbers, the place where it would stand, and whether it stands there. */
+  const row = new Float32Array(3)
+  let free = 0
+  let isKept = false
+  return {
+    /** Rows of other files that are about the same. */
+    others(file: RowsFile, reader: RowReader, day: number, place: number): readonly Alike[] {
+      key.set(file, reader, day)
+      const { high, low } = key
+      row[0] = reader.whole(file.layout.clicks)
+      row[1] = reader.whole(file.layout.impressions)
+      row[2] = reader.number(file.layout.position)
+      isKept = false
+      let found = none
+      let alike = 0
+      for (free = low & (size - 1); files[free] !== 0 && alike < mostAlike; free = (free + 1) & (size - 1)) {
+        if (highs[free] !== high || lows[free] !== low) continue
+        alike++
+        const one = compared(row, numbers, free * 3, (files[free] as number) - 1)
+        if (one.file !== place) found = [...found, one]
+        else isKept ||= one.isSame
+      }
+      isKept ||= alike === mostAlike
+      return found
+    },
+    /** Keeps the row for the files that follow. */
+    keep(place: number): void {
+      if (isKept) return
+      highs[free] = key.high
+      lows[free] = key.low
+      files[free] = place + 1
+      numbers.set(row, free * 3)
+    },
+  }
+}
+
+const none: readonly Alike[] = []
+
+function compared(row: Float32Array, numbers: Float32Array, at: number, file: number): Alike {
+  const [clicks, impressions, position] = [row[0], row[1], row[2]] as [number, number, number]
+  const others = numbers[at + 1] as number
+  const [byClicks, byImpressions] = [clicks - (numbers[at] as number), impressions - others]
+  const shift = Math.abs(position - (numbers[at + 2] as number))
+  return {
+    file,
+    isSame: byClicks === 0 && byImpressions === 0 && shift === 0,
+    isMore: byClicks >= 0 && byImpressions >= 0,
+    isLess: byClicks <= 0 && byImpressions <= 0,
+    impressions,
+    others,
+    position,
+    shift,
+  }
+}
+
+/** 64 bits of what a row is about: all that it says beside its numbers and rates. A text of it would take longer than all else. */
+function rowKey() {
+  const key = { high: 0, low: 0 }
+  const add = (value: number): void => {
+    key.high = Math.imul(key.high ^ value, 0x01000193)
+    key.high ^= key.high >>> 15
+    const mixed = Math.imul(value, 0xcc9e2d51)
+    key.low ^= Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593)
+    key.low = (Math.imul((key.low << 13) | (key.low >>> 19), 5) + 0xe6546b64) | 0
+  }
+  const addWord = (word: string): void => {
+    add(word.length)
+    for (let at = 0; at < word.length; at++) add(word.charCodeAt(at))
+  }
+  return Object.assign(key, {
+    set({ layout }: RowsFile, reader: RowReader, day: number): void {
+      key.high = 0x9e3779b9 | 0
+      key.low = 0x85ebca6b | 0
+      add(day)
+      for (const field of words) if (layout[field] !== -1) addWord(reader.word(layout[field]))
+      if (layout.query !== -1) add(reader.text(layout.query, 'query'))
+      if (layout.page !== -1) add(reader.text(layout.page, 'page'))
+      addWord(reader.unread())
+      key.low ^= key.low >>> 16
+      key.low = Math.imul(key.low, 0x85ebca6b)
+      key.low ^= key.low >>> 13
+    },
+  })
+}
+
+/** What tells rows apart beside their texts. */
+const words = ['property', 'country', 'device', 'searchType'] as const

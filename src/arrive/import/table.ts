@@ -2,7 +2,7 @@ import { UsageError } from '../../model/errors.ts'
 import { closestMatch, shellWord } from '../../model/text.ts'
 import { layoutOf } from '../clicks/rows.ts'
 import { countryNamed } from '../countries.ts'
-import { type CsvRecord, cellText, firstRows, readCsv, textRow } from '../csv.ts'
+import { type CsvRecord, cellText, firstRows, readCsv, repeatedCells, textRow } from '../csv.ts'
 import { type ForeignFile, type ForeignFormat, type ImportOptions, readCell } from './format.ts'
 
 /** A table with a header, below whatever stands above it. */
@@ -104,24 +104,13 @@ function nameOf(cell: string): string {
   return cell.trim().toLowerCase()
 }
 
-/** Reads records as rows. Most cells hold what the row above holds there: they stay the same string. */
+/** Reads records as rows. */
 function rowReader({ name }: ForeignFile, names: readonly string[]) {
   let record = null as CsvRecord | null
   const at = (): CsvRecord => record as CsvRecord
   const where = (): string => `${name}:${at().line}`
-  /** What each cell held when it was last read. */
-  const last: (Parameters<typeof isSame>[0] & { readonly text: string })[] = []
-  const cell = (column: number): string => {
-    const { bytes, starts, ends, doubled, cells } = at()
-    if (column < 0 || column >= cells) return ''
-    if (doubled[column] === 1) return cellText(at(), column).trim()
-    const [start, end] = [starts[column] as number, ends[column] as number]
-    const above = last[column]
-    if (above !== undefined && isSame(above, bytes, start, end)) return above.text
-    const text = cellText(at(), column).trim()
-    last[column] = { bytes, start, end, text }
-    return text
-  }
+  const trimmed = repeatedCells(at, (one, column) => cellText(one, column).trim())
+  const cell = (column: number): string => (column < 0 || column >= at().cells ? '' : trimmed(column))
   /** SerpBear writes each tag of a row into a cell of its own. */
   const endsInTags = (aliases.tags as readonly string[]).includes(names.at(-1) ?? '')
   const urlAt = names.findIndex((name) => (aliases.url as readonly string[]).includes(name))
@@ -160,18 +149,6 @@ function rowReader({ name }: ForeignFile, names: readonly string[]) {
     record = next
     return row
   }
-}
-
-function isSame(
-  above: { readonly bytes: Buffer; readonly start: number; readonly end: number },
-  bytes: Buffer,
-  start: number,
-  end: number,
-): boolean {
-  if (end - start !== above.end - above.start) return false
-  for (let at = start, before = above.start; at < end; at++, before++)
-    if (bytes[at] !== above.bytes[before]) return false
-  return true
 }
 
 /** What a column can hold, with the names that tools give it. */
