@@ -11,7 +11,7 @@ import { siteOfProperty, uiExport } from '../../src/arrive/clicks/rows.ts'
 import { readDay } from '../../src/arrive/csv.ts'
 import { writeParquet } from '../../src/output/formats/parquet.ts'
 import type { ClickSpan } from '../../src/store/sqlite/clicks/clicks.ts'
-import { rowSums, sortedRuns } from '../../src/store/sqlite/clicks/draft.ts'
+import { emptyRow, rowSums, sortedRuns } from '../../src/store/sqlite/clicks/draft.ts'
 import type { Store } from '../../src/store/sqlite/open.ts'
 import { aStore } from '../store/build.ts'
 import { zipOf } from '../support/zip.ts'
@@ -957,6 +957,28 @@ test('rows that were put aside in sorted parts come back once each, in order and
       expect(keys).toEqual([...new Set(keys)].sort())
     }),
   )
+})
+
+test('sums of a large file are those of a small one: what it needs more room for is kept', () => {
+  const sums = rowSums()
+  const row = (index: number) => ({
+    ...emptyRow(),
+    ...{
+      query: index % 100,
+      page: Math.floor(index / 100),
+      clicks: index,
+      impressions: 2 * index,
+      positionSum: 1,
+    },
+  })
+  for (let time = 0; time < 2; time++) for (let index = 0; index < 5_000; index++) sums.add(row(index))
+  const taken: ReturnType<typeof row>[] = []
+  sums.take((one) => taken.push({ ...one }))
+  const wanted = Array.from({ length: 5_000 }, (_, place) => {
+    const index = (place % 50) * 100 + Math.floor(place / 50)
+    return { ...row(index), clicks: 2 * index, impressions: 4 * index, positionSum: 2 }
+  })
+  expect(taken).toEqual(wanted)
 })
 
 describe('which spans count', () => {
