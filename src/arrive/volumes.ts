@@ -17,6 +17,7 @@ import {
 } from './csv.ts'
 import { type DayBeforeMonth, readCell } from './import/format.ts'
 import { type InputFile, inputFiles, textOfStart } from './input-files.ts'
+import { keptTotals, maySayTotal } from './totals.ts'
 
 type VolumeRow = Parameters<Store['addVolumes']>[0][number]
 
@@ -70,6 +71,8 @@ export async function readVolumes(
   readonly rows: readonly VolumeRow[]
   /** Rows without a volume. */
   readonly empty: number
+  /** What is to be said of a row that is, or may be, the sum of the others. */
+  readonly warning: string | null
 }> {
   const files = await inputFiles(path)
   const [file] = files
@@ -103,6 +106,7 @@ export async function readVolumes(
   const months = header.flatMap((name, place) => (/^searches: /i.test(name) ? [place] : []))
   /** By country and query the newest row. */
   const newest = new Map<string, { readonly row: VolumeRow; readonly line: number }>()
+  const totals = keptTotals()
   let empty = 0
   let hasMonths = false
   const separator = separatorOf(head)
@@ -133,14 +137,24 @@ export async function readVolumes(
       file: file.base,
       addedAt: options.now,
     }
-    const key = `${country} ${query}`
-    const known = newest.get(key)
-    if (known?.row.day === row.day && shownVolume(known.row) !== shownVolume(row))
-      throw new UsageError(
-        `${where()}: ${quoted(query)} has the volume ${shownVolume(row)} here and ${shownVolume(known.row)} in line ${known.line}. Leave one of the two rows: of one day, only the country tells volumes apart, and no other column, such as a city or a device, is read; nothing was stored`,
-      )
-    if (known === undefined || known.row.day < row.day) newest.set(key, { row, line: record.line })
+    const { line } = record
+    const take = (): void => {
+      const key = `${country} ${query}`
+      const known = newest.get(key)
+      if (known?.row.day === row.day && shownVolume(known.row) !== shownVolume(row))
+        throw new UsageError(
+          `${path}:${line}: ${quoted(query)} has the volume ${shownVolume(row)} here and ${shownVolume(known.row)} in line ${known.line}. Leave one of the two rows: of one day, only the country tells volumes apart, and no other column, such as a city or a device, is read; nothing was stored`,
+        )
+      if (known === undefined || known.row.day < row.day) newest.set(key, { row, line })
+    }
+    const numbers = [row.volume ?? 0, row.volume ?? 0] as const
+    if (maySayTotal(query)) totals.keep({ day: null, numbers, name: query, where: where(), take })
+    else {
+      totals.see(0, ...numbers)
+      take()
+    }
   })
+  const { warning } = totals.end()
   const read = [...newest.values()]
   if (read.length === 0)
     throw new UsageError(`${path} has no volume below its header. Export it again; nothing was stored`)
@@ -150,7 +164,7 @@ export async function readVolumes(
     source === planner &&
     read.every(({ row }) => row.volume == null || buckets.has(row.volume))
   const rows = read.map(({ row }) => (areSteps && row.volume != null ? asRange(row, row.volume) : row))
-  return { source, rows, empty }
+  return { source, rows, empty, warning }
 }
 
 /** The places of the columns; null where the line is no header of volumes. */

@@ -200,7 +200,7 @@ test.each([
 })
 
 test('a table whose rates are fractions is no UI export', () => {
-  expect(uiExport.table([{ cells: ['2026-10-01', '1', '10', '0.1', '3.5'], line: 2 }])).toBeNull()
+  expect(uiExport.table([{ cells: ['2026-10-01', '1', '10', '0.1', '3.5'], line: 2 }], 'file')).toBeNull()
 })
 
 describe('rows of the API', () => {
@@ -688,6 +688,148 @@ describe('files of a folder that are told apart by their names', () => {
     await expect(addAll(head, early, final)).rejects.toThrow(
       `${join(folder, '1.csv:2')}: the row stands, with other numbers, in ${join(folder, '0.csv')}, of 2026-11-09`,
     )
+  })
+})
+
+describe('a row of sums', () => {
+  const property = 'sc-domain:acme.com'
+  const period = { from: readDay('2026-10-01'), until: readDay('2026-10-31') }
+  const file = async (rows: readonly string[], name = 'rows.csv') => {
+    await writeFile(join(folder, name), `${rows.join('\n')}\n`)
+    return join(folder, name)
+  }
+  const head = 'query,clicks,impressions,position'
+  const two = ['desk,3,30,2', 'lamp,1,20,4']
+  const dated = 'date,query,clicks,impressions,position'
+  const days = ['2026-10-01,desk,3,30,2', '2026-10-01,lamp,1,20,4', '2026-10-02,desk,2,40,2']
+  const ui = 'Top queries,Clicks,Impressions,CTR,Position'
+  const uiRows = ['desk,3,30,10%,2', 'lamp,1,20,5%,4']
+
+  test.each<[string, readonly string[], number, string]>([
+    ['below the others', [head, ...two, 'Total,4,50,2.8'], 4, "'Total' is the sum of the others and was"],
+    ['above the others', [head, 'Totals,4,50,', ...two], 2, "'Totals' is the sum of the others and was"],
+    ['in German', [head, ...two, 'Summe,4,50,-'], 4, "'Summe' is the sum of the others and was"],
+    ['with a number', [head, ...two, '"Total: 2 queries",4,50,'], 4, "'Total: 2 queries' is the sum"],
+    ['without a name', [head, ...two, ',4,50,'], 4, 'without a name is the sum of the others and was'],
+    [
+      'of pages',
+      [
+        'page,clicks,impressions,position',
+        'https://acme.com/,3,30,2',
+        'https://acme.com/b,1,20,4',
+        'Total,4,50,',
+      ],
+      4,
+      "'Total' is",
+    ],
+    ['of a day', [dated, ...days.slice(0, 2), '2026-10-01,Total,4,50,2.8', days[2] ?? ''], 4, "'Total' is"],
+    ['of all days', [dated, ...days, 'Total,,6,90,'], 5, "'Total' is the sum of the others and was"],
+    ['of all days, without a name', [dated, ...days, ',,6,90,'], 5, 'without a name is the sum'],
+    [
+      'of each day',
+      [
+        dated,
+        ...days.slice(0, 2),
+        '2026-10-01,Total,4,50,2',
+        '2026-10-02,desk,2,40,2',
+        '2026-10-02,Total,2,40,2',
+      ],
+      4,
+      "'Total' is the sum of the others, as are 1 more of other days, and were",
+    ],
+    ['of a UI export', [ui, ...uiRows, 'Total,4,50,,'], 4, "'Total' is the sum of the others and was"],
+  ])('%s is left out, and named', async (_, rows, line, words) => {
+    const path = await file(rows)
+    const { id, warnings } = await add(path, { property, period })
+    expect(warnings.filter((text) => text.includes(' is the sum of '))).toEqual([
+      expect.stringContaining(`${path}:${line}: the row ${words}`),
+    ])
+    const sums = rows[0]?.startsWith('date') ? [6, 90] : [4, 50]
+    const of = rows[0]?.startsWith('page') ? 'page page' : 'query property'
+    const span = rows[0]?.startsWith('date') ? 'day' : 'period'
+    expect(await sumsOf(id)).toEqual([`${property} ${of} ${span} ${sums[0]} ${sums[1]} 0`])
+  })
+
+  test.each<[string, readonly string[], number, number]>([
+    ['of other numbers', [head, ...two, 'total,4,49,2'], 8, 99],
+    ['beside one other row', [head, 'desk,3,30,2', 'total,3,30,2'], 6, 60],
+    ['of few impressions', [head, 'desk,0,1,2', 'lamp,0,1,2', 'total,0,2,2'], 0, 4],
+    [
+      'on each of two days, of one of which it is the sum',
+      [
+        dated,
+        ...days.slice(0, 2),
+        '2026-10-01,total,4,50,2',
+        '2026-10-02,desk,2,40,2',
+        '2026-10-02,total,1,9,2',
+      ],
+      11,
+      149,
+    ],
+    [
+      'in two rows of a day',
+      [
+        `${dated},country`,
+        ...days.slice(0, 2).map((row) => `${row},usa`),
+        '2026-10-01,total,4,50,2,usa',
+        '2026-10-01,total,1,9,2,gbr',
+      ],
+      9,
+      109,
+    ],
+  ])('may be a keyword: %s', async (_, rows, clicks, impressions) => {
+    const { id, warnings } = await add(await file(rows), { property, period })
+    expect(warnings).toEqual([])
+    expect((await sumsOf(id))?.[0]).toContain(` ${clicks} ${impressions} 0`)
+  })
+
+  test('that has more than all others counts, and is named', async () => {
+    const path = await file([head, ...two, 'Total,9,99,2'])
+    const { id, warnings } = await add(path, { property, period })
+    expect(warnings).toEqual([
+      `${path}:4: the row 'Total' has as much as the 2 other rows together, and counts as a row. If it is a sum, undo this addition, and take it out of the file.`,
+    ])
+    expect((await sumsOf(id))?.[0]).toContain(' 13 149 0')
+  })
+
+  test.each([
+    ['has no position', [head, ...two, 'Total,4,49,'], 4, 'the row has no position'],
+    ['has no day', [dated, ...days, ',,6,89,2'], 5, 'the row has no date'],
+    ['has no rate', [ui, ...uiRows, 'Total,4,49,,'], 4, "'' is no rate in percent"],
+  ])('that %s is refused where it is none', async (_, rows, line, words) => {
+    const path = await file(rows)
+    await expect(add(path, { property, period })).rejects.toThrow(`${path}:${line}: ${words}`)
+  })
+
+  test('of the days of a UI export does not make another table of it', async () => {
+    await file(
+      [
+        'Date,Clicks,Impressions,CTR,Position',
+        '2026-10-01,3,30,10%,2',
+        '2026-10-02,1,20,5%,4',
+        'Total,4,50,8%,2.8',
+      ],
+      'Chart.csv',
+    )
+    await file([ui, ...uiRows], 'Queries.csv')
+    const { id, warnings } = await add(folder, { property })
+    expect(warnings[0]).toBe(
+      `${join(folder, 'Chart.csv:4')}: the row 'Total' is the sum of the others and was left out.`,
+    )
+    expect(await sumsOf(id)).toEqual([
+      `${property} total property day 4 50 0`,
+      `${property} query property period 4 50 0`,
+    ])
+  })
+
+  test('of each file of a folder is left out', async () => {
+    await file([dated, ...days.slice(0, 2), 'Total,,4,50,'], 'a.csv')
+    await file([dated, '2026-10-03,desk,5,50,2', '2026-10-03,lamp,5,50,2', 'Total,,10,100,'], 'b.csv')
+    const { id, warnings } = await add(folder, { property })
+    expect([warnings.length, ...((await sumsOf(id)) ?? [])]).toEqual([
+      2,
+      `${property} query property day 14 150 0`,
+    ])
   })
 })
 

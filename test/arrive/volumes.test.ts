@@ -374,3 +374,27 @@ describe('of stored volumes', () => {
     expect([used(), await store.volumeAdditions()]).toEqual([null, []])
   })
 })
+
+describe('a row of sums', () => {
+  const rows = 'keyword,volume\ndesk,90\nlamp,30\n'
+  test.each(['Total', 'Summe', 'Grand Total', 'Total: 2', '合計'])(
+    '%s is left out, and named',
+    async (name) => {
+      const { warning, ...found } = await read(`${rows}${name},120\n`, { country: 'us' })
+      expect(shown({ warning, ...found })).toEqual(['desk us 90 2026-11-26', 'lamp us 30 2026-11-26'])
+      expect(warning).toBe(
+        `${join(folder, 'file.csv')}:4: the row '${name.toLowerCase()}' is the sum of the others and was left out.`,
+      )
+    },
+  )
+
+  test('of other numbers is a keyword; one of more than all others is named', async () => {
+    const few = await read(`${rows}total,119\n`, { country: 'us' })
+    expect([few.rows.length, few.warning]).toEqual([3, null])
+    const many = await read(`${rows}total,1000\n`, { country: 'us' })
+    expect([many.rows.length, many.warning]).toEqual([
+      3,
+      expect.stringContaining("the row 'total' has as much as the 2 other rows together"),
+    ])
+  })
+})

@@ -160,6 +160,7 @@ async function addRows(
   /** Names of files that have rows, by what is in them. */
   const read = new Map<string | undefined, string>()
   const overlap = files.length > 1 ? overlapOf(files) : null
+  const totals: string[] = []
   for (const file of files) {
     const { layout } = file
     const key = JSON.stringify(layout)
@@ -170,6 +171,8 @@ async function addRows(
       overlap?.see(file, reader)
       sink.take(reader)
     })
+    const ofTotals = sink.endFile()
+    if (ofTotals !== null) totals.push(ofTotals)
     if (sink.counts.rows === before) continue
     const same = read.get(digests.get(file.file))
     if (same !== undefined)
@@ -187,6 +190,7 @@ async function addRows(
   const [nowhere] = [...sinks.values()].flatMap((sink) => sink.unknownCountries)
   const warnings = [
     ...excess,
+    ...totals,
     ...(counts.otherSearches === 0
       ? []
       : [
@@ -365,6 +369,7 @@ function addUiExport(
     used: used.map(({ file }) => file),
     warnings: [
       ...excessWarnings(excess),
+      ...used.flatMap(({ table }) => table.warning ?? []),
       ...(country === null
         ? []
         : [
@@ -464,7 +469,7 @@ async function recogniseCsv(file: InputFile, head: string): Promise<RecognisedFi
 async function readUiTable(file: InputFile, separator: number): Promise<UiTable | null> {
   const rows: TextRow[] = []
   await readCsv(file, separator, (record) => rows.push(textRow(record)) <= mostUiRows)
-  const table = rows.length > mostUiRows ? null : uiExport.table(rows.slice(1))
+  const table = rows.length > mostUiRows ? null : uiExport.table(rows.slice(1), file.name)
   if (table !== null && 'mistake' in table)
     throw new UsageError(`${file.name}:${table.line}: ${table.mistake}; nothing was stored`)
   return table

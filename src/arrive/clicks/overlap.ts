@@ -77,8 +77,9 @@ export function overlapOf(files: readonly RowsFile[]) {
   }
   return {
     see(file: RowsFile, reader: RowReader): void {
-      if (!counts(file, reader)) return
       const day = dayOf(file, reader)
+      // What has no day is a sum, or refused where it is read.
+      if (day === -1 || !counts(file, reader)) return
       const days = daysOf(file)
       days.first = Math.min(days.first, day)
       days.last = Math.max(days.last, day)

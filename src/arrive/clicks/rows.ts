@@ -5,7 +5,8 @@ import { parseLink } from '../../model/url.ts'
 import { quoted } from '../../model/values.ts'
 import { type ClickDraft, countryCode, emptyRow } from '../../store/sqlite/clicks/draft.ts'
 import { countryNamed } from '../countries.ts'
-import { dayReader, type TextRow, wholeOf } from '../csv.ts'
+import { dayReader, readDay, type TextRow, wholeOf } from '../csv.ts'
+import { keptTotals, maySayTotal } from '../totals.ts'
 
 /** What a column of rows by name says. */
 export type ClickField =
@@ -102,6 +103,8 @@ export interface UiTable {
     readonly position: number
     readonly line: number
   }[]
+  /** What is to be said of a row that is, or may be, the sum of the others. */
+  readonly warning: string | null
 }
 
 /** Whether a text is an hour, as the API writes it. */
@@ -126,11 +129,14 @@ const isRateCell = (text: string): boolean => isRate(text) || (text !== '' && is
  */
 function uiTable(
   rows: readonly TextRow[],
+  name: string,
 ): UiTable | null | { readonly line: number; readonly mistake: string } {
   const shaped = rows.filter(({ cells }) => cells.length === 5 && isRateCell((cells[3] ?? '').trim()))
   if (shaped.length * 2 <= rows.length) return null
   const mark = shaped.some(({ cells }) => cells.slice(3).some((cell) => cell.includes(','))) ? ',' : '.'
   const read: UiTable['rows'][number][] = []
+  const totals = keptTotals()
+  let mistake: { readonly line: number; readonly mistake: string } | null = null
   for (const { cells, line } of rows) {
     const [label = '', clicks = '', impressions = '', rate = '', position = ''] = cells.map((cell) =>
       cell.trim(),
@@ -155,9 +161,21 @@ function uiTable(
       ...(isRate(rate) || hasNone(rate) ? [] : [`'${rate}' is no rate in percent. Export the table again`]),
       ...(row.position === -1 ? [`'${position}' is no position. Export the table again`] : []),
     ]
-    if (wrong !== undefined) return { line, mistake: wrong }
-    read.push(row)
+    const take = (): void => {
+      if (wrong !== undefined) mistake ??= { line, mistake: wrong }
+      read.push(row)
+    }
+    const numbers = [row.clicks, row.impressions] as const
+    // Of a sum, rate and position may be missing.
+    if (maySayTotal(label)) totals.keep({ day: 0, numbers, name: label, where: `${name}:${line}`, take })
+    else {
+      totals.see(0, ...numbers)
+      take()
+    }
+    if (mistake !== null) return mistake
   }
+  const { warning } = totals.end()
+  if (mistake !== null) return mistake
   const about = read.every(({ label }) => isDayText(label))
     ? 'date'
     : read.every(({ label }) => isHour(label))
@@ -165,7 +183,7 @@ function uiTable(
       : read.every(({ label }) => /^https?:\/\//.test(label))
         ? 'page'
         : 'other'
-  return { about, rows: read }
+  return { about, rows: read, warning }
 }
 
 function noNumber(cell: string, column: string): string {
@@ -417,6 +435,62 @@ export function rowSink(
     return number
   }
 
+  const countryIn = (reader: RowReader): number => {
+    const written = reader.word(layout.country)
+    const code = codeOf(written)
+    if (code === 0 && unknownCountries.length === 0 && !noCountry.test(written))
+      unknownCountries.push(`${reader.where()}: ${quoted(written)}`)
+    return code
+  }
+  /** Reads what a row says beside its texts. */
+  const fill = (reader: RowReader): void => {
+    row.table = propertyTable(reader)
+    if (row.table === -1)
+      wrong(
+        reader,
+        has('property') ? 'property' : 'page',
+        'write an address with its site, or name it: --site acme.com',
+      )
+    row.day = layout.date === -1 ? (period?.from ?? 0) : dayOf(reader.word(layout.date), reader.where)
+    row.clicks = wholeNumber(reader, 'clicks')
+    row.impressions = wholeNumber(reader, 'impressions')
+    row.positionSum =
+      layout.positionSum === -1
+        ? Math.max(0, average(reader) - 1) * row.impressions
+        : wholeNumber(reader, 'positionSum')
+    row.country = layout.country === -1 ? 0 : countryIn(reader)
+    checkPage(reader)
+  }
+  const add = (one: ReturnType<typeof emptyRow>, where: () => string): void => {
+    excess.see(one, where)
+    draft.add(one)
+  }
+
+  const totalIn = totalNames(layout)
+  let totals = keptTotals()
+  /** Keeps a row back that may be a sum, which need not be whole: most have no position. */
+  const keep = (reader: RowReader, name: string): void => {
+    let mistake: unknown = null
+    try {
+      fill(reader)
+    } catch (error) {
+      mistake = error
+    }
+    const own = { ...row }
+    const where = reader.where()
+    const day = layout.date === -1 ? (period?.from ?? 0) : readDay(reader.word(layout.date))
+    totals.keep({
+      day: day === -1 ? null : day,
+      numbers: [reader.whole(layout.clicks), reader.whole(layout.impressions)],
+      name,
+      where,
+      take: () => {
+        if (mistake !== null) throw mistake
+        add(own, () => where)
+      },
+    })
+  }
+
   return {
     counts,
     excess,
@@ -427,32 +501,47 @@ export function rowSink(
         counts.otherSearches++
         return
       }
-      row.table = propertyTable(reader)
-      if (row.table === -1)
-        wrong(
-          reader,
-          has('property') ? 'property' : 'page',
-          'write an address with its site, or name it: --site acme.com',
-        )
-      row.day = layout.date === -1 ? (period?.from ?? 0) : dayOf(reader.word(layout.date), reader.where)
-      row.clicks = wholeNumber(reader, 'clicks')
-      row.impressions = wholeNumber(reader, 'impressions')
-      excess.see(row, reader.where)
-      row.positionSum =
-        layout.positionSum === -1
-          ? Math.max(0, average(reader) - 1) * row.impressions
-          : wholeNumber(reader, 'positionSum')
-      row.country = layout.country === -1 ? 0 : codeOf(reader.word(layout.country))
-      if (row.country === 0 && unknownCountries.length === 0 && layout.country !== -1) {
-        const written = reader.word(layout.country)
-        if (!noCountry.test(written)) unknownCountries.push(`${reader.where()}: ${quoted(written)}`)
-      }
       row.page = layout.page === -1 ? 0 : reader.text(layout.page, 'page')
-      checkPage(reader)
       const isAnonymous = layout.anonymous !== -1 && isTrue(reader.word(layout.anonymous))
       row.query = layout.query === -1 || isAnonymous ? 0 : reader.text(layout.query, 'query')
-      draft.add(row)
+      const total = totalIn(reader, row)
+      if (total !== null) {
+        keep(reader, total)
+        return
+      }
+      fill(reader)
+      totals.see(row.day, row.clicks, row.impressions)
+      add(row, reader.where)
     },
+    /** Ends a file: takes rows that were kept back, unless they are sums, and answers what is to be said of them. */
+    endFile(): string | null {
+      const { sums, warning } = totals.end()
+      counts.rows -= sums
+      totals = keptTotals()
+      return warning
+    },
+  }
+}
+
+/** Says what names a row that may be a sum; null for any other. Rows of the bulk export are none: of many, the query is not named. */
+function totalNames(layout: ClickLayout) {
+  const { date, query, page } = layout
+  const place = query === -1 ? page : query
+  /** By the number of a text whether it may: 0 where that is not known yet, 1 for no, 2 for yes. */
+  let known = new Uint8Array(1 << 16)
+  const mayBeOfAll = memoized((word) => maySayTotal(word))
+  return (reader: RowReader, row: ReturnType<typeof emptyRow>): string | null => {
+    if (layout.positionSum !== -1 || layout.anonymous !== -1) return null
+    if (date !== -1 && mayBeOfAll(reader.word(date))) return reader.word(date)
+    if (place === -1) return null
+    const number = query === -1 ? row.page : row.query
+    if (number >= known.length) {
+      const before = known
+      known = new Uint8Array(number * 2)
+      known.set(before)
+    }
+    if (known[number] === 0) known[number] = maySayTotal(reader.word(place)) ? 2 : 1
+    return known[number] === 2 ? reader.word(place) : null
   }
 }
 

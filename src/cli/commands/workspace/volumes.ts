@@ -52,7 +52,7 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
   if (flags.file === undefined)
     throw new UsageError('Name the file: rankline volumes add volumes.csv --country us')
   const now = systemClock.wall()
-  const { source, rows, empty } = await readVolumes(flags.file, {
+  const { source, rows, empty, warning } = await readVolumes(flags.file, {
     country: countryOption(flags.country),
     day: flags.date === undefined ? null : pastDay('--date', flags.date, now),
     columns: columnOption(flags.column),
@@ -83,6 +83,7 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
       countries,
       from: oldest,
       until: newest,
+      warnings: warning === null ? [] : [warning],
     }
     await terminal.write(`${JSON.stringify(document, null, 2)}\n`)
     return 0
@@ -101,6 +102,7 @@ async function add(flags: VolumesFlags, terminal: Terminal): Promise<number> {
           `${count(ranges, 'keyword')} ${ranges === 1 ? 'has' : 'have'} a range and no number, as accounts with little spending get them: the ranges are kept, and not used as volumes.`,
         ]),
     ...(empty === 0 ? [] : [`${count(empty, 'row')} without a volume.`]),
+    ...(warning === null ? [] : [sanitize(warning)]),
   ]
   await terminal.write(`${lines.join('\n')}\n`)
   return 0

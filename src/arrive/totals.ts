@@ -1,0 +1,110 @@
+import { count, grouped } from '../model/text.ts'
+import { quoted } from '../model/values.ts'
+
+/** What tables call the row of their sums, in the languages of spreadsheets and of those who keep them; in lower case. */
+const names = [
+  'total|totals|grand total|totals? general|total général|total generale?|total geral|sub ?totals?|sum|sums',
+  'summen?|gesamt|gesamtsumme|gesamtergebnis|insgesamt|somme|totale|totale complessivo|suma|suma total|soma|totaal|eindtotaal',
+  'razem|suma końcowa|celkem|celkový součet|spolu|összesen|végösszeg|toplam|genel toplam|summa|totalt|i alt|yhteensä',
+  'итого|всего|общий итог|разом|σύνολο|合計|総計|合计|总计|總計|합계|총계',
+].join('|')
+const ofSums = new RegExp(`^(?:${names})(?:\\s*[:=(].*)?$`, 'iu')
+
+/** Whether a cell may name a row of sums: by what it says, or because it is empty. */
+export function maySayTotal(cell: string): boolean {
+  const text = cell.trim().normalize('NFC')
+  return text === '' || ofSums.test(text)
+}
+
+/** Fewer together are sums by chance. */
+const fewest = 10
+
+/** A row that may be a sum. */
+interface KeptRow {
+  /** Its day; null where it is of all of them. */
+  readonly day: number | null
+  readonly numbers: SumNumbers
+  readonly name: string
+  readonly where: string
+  /** Takes it as any other row. */
+  readonly take: () => void
+}
+
+/** Two numbers that are summed, such as clicks and impressions. */
+type SumNumbers = readonly [number, number]
+
+/**
+ * Keeps back the rows of a table that may be sums of the others, of all or of their day. They are taken as rows where their numbers are
+ * others: a word such as Total is a keyword, too.
+ */
+export function keptTotals() {
+  const days = new Map<number, { readonly day: number; rows: number; sums: [number, number] }>()
+  // Most rows are of the day of the row above.
+  let last = { day: Number.NaN, rows: 0, sums: [0, 0] as [number, number] }
+  const kept = new Map<number | null, KeptRow>()
+  let areRows = false
+  const takeAll = (): void => {
+    for (const row of kept.values()) row.take()
+    kept.clear()
+  }
+  const beside = (day: number | null): SumNumbers => {
+    const all = day === null ? [...days.values()].map(({ sums }) => sums) : [days.get(day)?.sums ?? [0, 0]]
+    return all.reduce<SumNumbers>(([a, b], [one, other]) => [a + one, b + other], [0, 0])
+  }
+  return {
+    /** Counts a row that is none of sums. */
+    see(day: number, one: number, other: number): void {
+      if (day !== last.day) {
+        last = days.get(day) ?? { day, rows: 0, sums: [0, 0] }
+        days.set(day, last)
+      }
+      last.rows++
+      last.sums[0] += one
+      last.sums[1] += other
+    },
+    /** Keeps a row back. Two of one day are no sums, and are taken. */
+    keep(row: KeptRow): void {
+      if (!areRows && !kept.has(row.day)) {
+        kept.set(row.day, row)
+        return
+      }
+      areRows = true
+      takeAll()
+      row.take()
+    },
+    /** Takes what is no sum, and answers how many rows were sums, with a sentence on them; or on what may be one. */
+    end(): { readonly sums: number; readonly warning: string | null } {
+      const rows = [...kept.values()]
+      const [first] = rows
+      const others = [...days.values()].reduce((sum, one) => sum + one.rows, 0)
+      const most = rows.reduce((sum, { numbers: [, number] }) => sum + number, 0)
+      const isAny = (is: (own: number, sum: number) => boolean): boolean =>
+        rows.every(({ day, numbers }) => {
+          const sums = beside(day)
+          return is(numbers[0], sums[0]) && is(numbers[1], sums[1])
+        })
+      const enough = others > rows.length && most >= fewest
+      if (first === undefined) return { sums: 0, warning: null }
+      if (enough && isAny((own, sum) => own === sum)) {
+        const too = rows.length === 1 ? '' : `, as are ${grouped(rows.length - 1)} more of other days,`
+        const were = rows.length === 1 ? 'was' : 'were'
+        return {
+          sums: rows.length,
+          warning: `${first.where}: the row ${nameOf(first)} is the sum of the others${too} and ${were} left out.`,
+        }
+      }
+      takeAll()
+      const isLarge = enough && first.name !== '' && isAny((own, sum) => own >= sum)
+      return {
+        sums: 0,
+        warning: isLarge
+          ? `${first.where}: the row ${nameOf(first)} has as much as the ${count(others, 'other row')} together, and counts as a row. If it is a sum, undo this addition, and take it out of the file.`
+          : null,
+      }
+    },
+  }
+}
+
+function nameOf({ name }: KeptRow): string {
+  return name === '' ? 'without a name' : quoted(name)
+}
