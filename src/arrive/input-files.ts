@@ -197,22 +197,48 @@ async function startOf(chunks: InputFile['chunks'], most: number): Promise<Buffe
 /** The text that a file begins with, in the encoding that its first bytes say. */
 export function textOfStart(start: Buffer): string {
   const text = new TextDecoder(encodingOf(start)).decode(start, { stream: true })
-  return text.includes('\n') ? text : text.replaceAll('\r', '\n')
+  return hasOldEnds(Buffer.from(text)) === true ? text.replaceAll(/\r(?!\n)/g, '\n') : text
+}
+
+/**
+ * Whether lines end with a carriage return alone, as in what spreadsheets call CSV of the Macintosh; null where no line ends. Within quotes
+ * stand other ends.
+ */
+function hasOldEnds(bytes: Buffer): boolean | null {
+  let isQuoted = false
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) isQuoted = !isQuoted
+    else if (!isQuoted && byte === lineFeed) return false
+    else if (!isQuoted && byte === carriageReturn)
+      return at + 1 === bytes.length ? null : bytes[at + 1] !== lineFeed
+  }
+  // A sign for inches closes nothing.
+  if (bytes.includes(lineFeed)) return false
+  return bytes.subarray(0, -1).includes(carriageReturn) ? true : null
 }
 
 async function* utf8Chunks(name: string, chunks: InputFile['chunks']): AsyncGenerator<Buffer> {
-  let hasOldEnds = null as boolean | null
-  for await (const bytes of decoded(name, chunks)) {
-    // What spreadsheets call CSV of the Macintosh has a carriage return alone at the end of a line.
-    hasOldEnds ??= bytes.includes(carriageReturn) && !bytes.includes(lineFeed)
-    if (hasOldEnds)
-      for (let at = bytes.indexOf(carriageReturn); at !== -1; at = bytes.indexOf(carriageReturn, at + 1))
-        bytes[at] = lineFeed
-    yield bytes
+  let isOld = null as boolean | null
+  /** What ends with a carriage return, behind which a line feed may follow. */
+  let held: Buffer = Buffer.alloc(0)
+  for await (const chunk of decoded(name, chunks)) {
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    held = bytes.subarray(bytes.length)
+    isOld ??= hasOldEnds(bytes)
+    if (isOld === null && bytes.at(-1) === carriageReturn) held = bytes
+    else yield isOld === true ? withNewEnds(bytes) : bytes
   }
+  if (held.length > 0) yield withNewEnds(held)
 }
 
-const [lineFeed, carriageReturn] = [10, 13]
+function withNewEnds(bytes: Buffer): Buffer {
+  for (let at = bytes.indexOf(carriageReturn); at !== -1; at = bytes.indexOf(carriageReturn, at + 1))
+    if (bytes[at + 1] !== lineFeed) bytes[at] = lineFeed
+  return bytes
+}
+
+const [lineFeed, carriageReturn, quote] = [10, 13, 34]
 
 async function* decoded(name: string, chunks: InputFile['chunks']): AsyncGenerator<Buffer> {
   let decoder = null as InstanceType<typeof TextDecoder> | null

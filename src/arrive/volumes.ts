@@ -102,7 +102,8 @@ export async function readVolumes(
     )
   // Excel leaves empty cells out at the end of a row. What is cut has no line end.
   const named = header.findLastIndex((name) => name !== '') + 1
-  const needed = Math.max(places.query, places.volume) + 1
+  // Of Keyword Planner a keyword may have nothing else.
+  const needed = (source === planner ? places.query : Math.max(places.query, places.volume)) + 1
   const months = header.flatMap((name, place) => (/^searches: /i.test(name) ? [place] : []))
   /** By country and query the newest row. */
   const newest = new Map<string, { readonly row: VolumeRow; readonly line: number }>()

@@ -691,6 +691,77 @@ describe('files of a folder that are told apart by their names', () => {
   })
 })
 
+describe('a row that ends early', () => {
+  const property = 'sc-domain:acme.com'
+  const period = { from: readDay('2026-10-01'), until: readDay('2026-10-31') }
+  const head = 'date,query,clicks,impressions,position,country,note'
+  const addText = async (text: string) => {
+    await writeFile(join(folder, 'rows.csv'), text)
+    return await add(join(folder, 'rows.csv'), { property, period })
+  }
+
+  test('lacks cells that are empty, as Excel saves it', async () => {
+    const text = `${head}\n2026-10-01,desk,3,30,2,usa,x\n2026-10-02,desk,1,20,4,usa\n2026-10-03,desk,1,20,4\n2026-10-04,desk,0,0\n`
+    const { id, warnings } = await addText(text)
+    expect([warnings, await sumsOf(id)]).toEqual([[], [`${property} query property day 5 70 0`]])
+    expect(
+      queryOf('desk', 'acme.com')
+        ?.map(({ country, clicks }) => `${country} ${clicks}`)
+        .sort(),
+    ).toEqual([' 0', ' 1', 'us 1', 'us 3'])
+  })
+
+  test.each([
+    [
+      'before its impressions',
+      `${head}\n2026-10-01,desk,3\n`,
+      'the row has 3 cells, not 7: the file may be cut',
+    ],
+    ['before a position that it must have', `${head}\n2026-10-01,desk,3,30\n`, 'the row has no position'],
+    [
+      'at the end of the file, without a line end',
+      `${head}\n2026-10-01,desk,3,30,2`,
+      'the row has 5 cells, not 7: the file may be cut',
+    ],
+  ])('%s is refused', async (_, text, words) => {
+    await expect(addText(text)).rejects.toThrow(`rows.csv:2: ${words}`)
+  })
+
+  test('of a UI export has no impressions', async () => {
+    const days =
+      'Date,Clicks,Impressions,CTR,Position\n2026-10-01,3,30,10%,2\n2026-10-02,1,20,5%,4\n2026-10-03,1,20,5%,4\n'
+    expect((await addText(`${days}2026-10-04,0,0\n`)).rows).toBe(4)
+    await expect(addText(`${days}2026-10-04,1,9\n`)).rejects.toThrow('rows.csv:5: the row has another form')
+  })
+})
+
+describe('line ends of old Macintosh', () => {
+  const rows = ['date,query,clicks,impressions,position', '2026-10-01,desk,3,30,2', '2026-10-02,desk,1,20,4']
+  const addText = async (text: string) => {
+    await writeFile(join(folder, 'rows.csv'), text)
+    return await add(join(folder, 'rows.csv'), { property: 'sc-domain:acme.com' })
+  }
+  const chunk = 1 << 20
+
+  test.each([
+    ['alone', rows.join('\r')],
+    ['beside a line feed within quotes', `${rows[0]},note\r${rows[1]},"a\nb"\r${rows[2]},c\r`],
+    ['behind a first piece without any', `${rows[0]},${'x'.repeat(chunk)}\r${rows[1]},a\r${rows[2]},b\r`],
+    [
+      'of which the first one ends a piece',
+      `${rows[0]},${'x'.repeat(chunk - 40)}\r${rows[1]},a\r${rows[2]},b\r`,
+    ],
+  ])('are read: %s', async (_, text) => {
+    expect((await addText(text)).rows).toBe(2)
+  })
+
+  test('are not taken for those before a line feed in the next piece', async () => {
+    const text = `${rows[0]},${'x'.repeat(chunk - 40)}\r\n${rows[1]},a\r\n2026-10-02,desk,x,20,4,b\r\n`
+    expect(text.indexOf('\r')).toBe(chunk - 1)
+    await expect(addText(text)).rejects.toThrow("rows.csv:3: 'x' is no clicks")
+  })
+})
+
 describe('a row of sums', () => {
   const property = 'sc-domain:acme.com'
   const period = { from: readDay('2026-10-01'), until: readDay('2026-10-31') }

@@ -60,6 +60,14 @@ describe('Keyword Planner', () => {
     expect(await values(steps.replaceAll('\t\n', '\t10\n'))).toEqual([50, 500, 5000, 0, 50000])
   })
 
+  test('a row that ends before its volume has none; a last one without a line end may be cut', async () => {
+    const found = await read(planner('desk\tUSD\t1300\tHigh\t10\nlamp\tUSD\nchair\n'), { country: 'us' })
+    expect([shown(found), found.empty]).toEqual([['desk us 1300 2026-11-01'], 2])
+    await expect(read(planner('desk\tUSD\t1300\tHigh\t10\nlamp\tUSD'), { country: 'us' })).rejects.toThrow(
+      'the row has 2 cells, not 5: the file may be cut',
+    )
+  })
+
   test('ranges in words are ranges', async () => {
     expect(shown(await read(planner('desk\tUSD\t1K – 10K\tLow\t\n'), { country: '' }))).toEqual([
       'desk - 1000..10000 2026-11-01',

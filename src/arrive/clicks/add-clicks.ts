@@ -461,7 +461,7 @@ async function recogniseCsv(file: InputFile, head: string): Promise<RecognisedFi
     kind: 'rows',
     file,
     layout,
-    read: (draft, take) => readCsvRows(file, { separator, columns: header.cells }, draft, take),
+    read: (draft, take) => readCsvRows(file, { separator, columns: header.cells, layout }, draft, take),
   }
 }
 
@@ -477,7 +477,15 @@ async function readUiTable(file: InputFile, separator: number): Promise<UiTable 
 
 async function readCsvRows(
   file: InputFile,
-  { separator, columns }: { readonly separator: number; readonly columns: readonly string[] },
+  {
+    separator,
+    columns,
+    layout,
+  }: {
+    readonly separator: number
+    readonly columns: readonly string[]
+    readonly layout: RowsFile['layout']
+  },
   draft: ClickDraft,
   take: (reader: RowReader) => void,
 ): Promise<void> {
@@ -486,12 +494,15 @@ async function readCsvRows(
   const at = (): CsvRecord => record as CsvRecord
   const digitsAt = (place: number): number =>
     digitsIn(at().bytes, at().starts[place] as number, at().ends[place] as number)
-  const wordAt = repeatedCells(at, ({ bytes, starts, ends }, place) =>
+  const isThere = (place: number): boolean => place < at().cells
+  const written = repeatedCells(at, ({ bytes, starts, ends }, place) =>
     bytes.toString('utf8', starts[place], ends[place]),
   )
+  const wordAt = (place: number): string => (isThere(place) ? written(place) : '')
   const reader: RowReader = {
     text: (place, kind) => {
       const one = at()
+      if (!isThere(place)) return 0
       if (one.doubled[place] === 1) return draft.textOf(cellText(one, place), kind)
       return draft.textIn(one.bytes, one.starts[place] as number, one.ends[place] as number, kind)
     },
@@ -499,15 +510,19 @@ async function readCsvRows(
     unread: unreadOf(columns, wordAt),
     number: (place) => {
       const one = at()
+      if (!isThere(place)) return -1
       const usual = decimalIn(one.bytes, one.starts[place] as number, one.ends[place] as number)
       return usual >= 0 ? usual : decimal(cellText(one, place))
     },
     whole: (place) => {
+      if (!isThere(place)) return -1
       const digits = digitsAt(place)
       return digits >= 0 ? digits : wholeOf(cellText(at(), place), mark)
     },
     where: () => `${file.name}:${at().line}`,
   }
+  // Excel leaves empty cells out at the end of a row. What is cut has no line end.
+  const least = Math.max(layout.date, layout.clicks, layout.impressions) + 1
   let isHeader = true
   await readCsv(file, separator, (one) => {
     record = one
@@ -515,7 +530,7 @@ async function readCsvRows(
       isHeader = false
       return
     }
-    checkCells(one, columns.length, file.name)
+    checkCells(one, columns.length, file.name, one.isOpen ? columns.length : least)
     take(reader)
   })
 }

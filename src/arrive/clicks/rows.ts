@@ -141,12 +141,13 @@ function uiTable(
     const [label = '', clicks = '', impressions = '', rate = '', position = ''] = cells.map((cell) =>
       cell.trim(),
     )
-    if (cells.length !== 5)
+    const shown = wholeOf(impressions, mark)
+    // Of a day without impressions, rate and position may be left out.
+    if (cells.length > 5 || (cells.length < 5 && shown !== 0 && !maySayTotal(label)))
       return {
         line,
         mistake: 'the row has another form than the others: the file may be cut. Export it again',
       }
-    const shown = wholeOf(impressions, mark)
     const hasNone = (text: string): boolean => shown === 0 && isNothing(text)
     const row = {
       label,
