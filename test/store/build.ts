@@ -13,6 +13,7 @@ import type { Funds, LeaseRequest } from '../../src/store/journal.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
 import type { PlannedJob } from '../../src/store/sqlite/planning/staging.ts'
 import { aJob, aJobQuery } from '../run/build.ts'
+import { readBeside } from '../support/stored-rows.ts'
 
 export const everyOperation = billableOperations.map(({ name }) => name)
 
@@ -48,19 +49,17 @@ export async function aFile(kind: string, fill: (store: Store) => Promise<void>)
   const path = join(await aFolder(), 'rankline.db')
   if (!contents.has(kind)) contents.set(kind, filled(join(await aFolder(), 'rankline.db'), fill))
   await writeFile(path, (await contents.get(kind)) as Buffer)
-  const beside = <T>(options: Database.Options, use: (db: Database.Database) => T): T => {
-    const db = new Database(path, options)
-    try {
-      return use(db)
-    } finally {
-      db.close()
-    }
-  }
   return {
     path,
-    sql: <T>(query: string, ...values: readonly unknown[]) =>
-      beside({ readonly: true }, (db) => db.prepare(query).all(...values) as T[]),
-    exec: (statements) => beside({}, (db) => void db.exec(statements)),
+    sql: (query, ...values) => readBeside(path, query, ...values),
+    exec: (statements) => {
+      const db = new Database(path)
+      try {
+        db.exec(statements)
+      } finally {
+        db.close()
+      }
+    },
   }
 }
 

@@ -9,6 +9,7 @@ import { main } from '../../src/cli/main.ts'
 import { dotEnvFile, keyHash, outputSettings } from '../../src/run/config.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { keyLock } from '../../src/store/sqlite/connection/lock.ts'
+import { readBeside } from './stored-rows.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
@@ -90,14 +91,7 @@ export async function workspace(sandbox?: Pick<Sandbox, 'url' | 'key'>): Promise
     run: (args, env, input, within) => start(args, env, input, within).ended,
     call: (args, env, input, within = '.') =>
       callHere(join(folder, within), args, { NO_COLOR: '1', ...service, ...env }, input),
-    sql: <T>(query: string) => {
-      const db = new Database(join(folder, 'data/rankline.db'), { readonly: true })
-      try {
-        return db.prepare(query).all() as T[]
-      } finally {
-        db.close()
-      }
-    },
+    sql: (query) => readBeside(join(folder, 'data/rankline.db'), query),
     change: (statement) => {
       const db = new Database(join(folder, 'data/rankline.db'))
       db.exec(statement)

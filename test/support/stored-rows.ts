@@ -13,6 +13,26 @@ export function query<T>(path: string, sql: string, ...values: readonly unknown[
   }
 }
 
+const reading = new Map<string, Database.Database>()
+
+/**
+ * Rows of a database as another program sees them, which opens it by itself: once for all that is read in a moment, for that takes as long as most
+ * reads.
+ */
+export function readBeside<T>(path: string, sql: string, ...values: readonly unknown[]): readonly T[] {
+  let db = reading.get(path)
+  if (db === undefined) {
+    const opened = new Database(path, { readonly: true })
+    queueMicrotask(() => {
+      reading.delete(path)
+      opened.close()
+    })
+    reading.set(path, opened)
+    db = opened
+  }
+  return db.prepare(sql).all(...values) as T[]
+}
+
 /** How many asynchronous jobs are waited for. */
 export function waitingJobs(path: string): number {
   return query(path, 'SELECT 1 FROM async_jobs').length
