@@ -257,10 +257,13 @@ export function describeLimit(standing: BudgetStanding) {
         ? null
         : `${name}: ${grouped(used)} of ${count(credits, 'credit')} are used, ${grouped(left)} left${untilAnew}.`,
     /** The message where it does not cover a call of that price. */
-    reached: (price: number): string =>
-      anew === null || credits < price
+    reached: (price: number): string => {
+      if (anew !== null && credits < price)
+        return `${name} allows ${count(credits, 'credit')}, and a call costs ${grouped(price)}: it covers none, on any day. Raise it, then run the same command again.`
+      return anew === null
         ? `${name} allows ${count(credits, 'credit')}, and ${grouped(left)} of them are left: too few for a call of ${grouped(price)}. Raise it, then run the same command again.`
-        : `${name} is reached: ${grouped(left)} of ${count(credits, 'credit')} are left until ${anew.day} begins (${anew.timezone}). The rest stays open; run the same command again then, or raise the limit.`,
+        : `${name} is reached: ${grouped(left)} of ${count(credits, 'credit')} are left until ${anew.day} begins (${anew.timezone}). The rest stays open; run the same command again then, or raise the limit.`
+    },
   }
 }
 

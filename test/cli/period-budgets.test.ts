@@ -67,6 +67,17 @@ describe('per_day', () => {
     expect(sandbox.ledger.charged).toBe(17)
   })
 
+  test('that covers no call on any day is said as that: to wait does not help', async () => {
+    const { sandbox, place } = await staged()
+    const job = await place.file('acme.yaml', `budget: { per_day: 0 }\n${queries(2)}`)
+    const { code, stdout, stderr } = await place.call(['run', job])
+    expect([code, sandbox.ledger.charged]).toEqual([4, 0])
+    expect(stderr).toContain(
+      'per_day of acme allows 0 credits, and a call costs 1: it covers none, on any day. Raise it, then run the same command again.',
+    )
+    expect(stdout).toContain('the same command continues when that begins anew, or is raised')
+  })
+
   test('counts what a killed process had in the air', async () => {
     const { sandbox, place } = await staged({ latencyMs: 100 })
     const job = await place.file('acme.yaml', `budget: { per_day: 8 }\n${queries(30)}`)

@@ -534,7 +534,7 @@ function whatToDo(document: RunDocument, causes: readonly FailureCause[]): strin
   if (reason !== 'budget') return `${left} Continue with the same command, or: rankline resume ${run}`
   return ownLimit
     ? `${left} Raise max_credits (or --max-credits), then run the same command again`
-    : `${left} Stopped by ${sanitize(reached.join(' and '))}; the same command continues when that begins anew`
+    : `${left} Stopped by ${sanitize(reached.join(' and '))}; the same command continues when that begins anew, or is raised`
 }
 
 const exportOf = {
