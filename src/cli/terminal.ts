@@ -32,7 +32,9 @@ export function openTerminal(): Terminal {
     log: (line) => {
       clear()
       const { isTTY, columns } = process.stderr
-      process.stderr.write(`${isTTY ? wrapLines(escapeControls(line), columns || usualColumns) : line}\n`)
+      // A log is looked at on a screen, later.
+      const shown = escapeControls(line)
+      process.stderr.write(`${isTTY ? wrapLines(shown, columns || usualColumns) : shown}\n`)
     },
     ask: asker(clear, async (question) => isYes(await askLine(`${question} [y/N]`))),
     askText: asker(clear, askLine),

@@ -22,17 +22,20 @@ export interface CellColumn<T> extends TableColumn {
 }
 
 const gap = '  '
+/** They would turn the cells behind them, too. */
+const turns = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * A table for the terminal. Cells are plain text without control characters.
+ * A table for the terminal. Cells are plain text without control characters; signs that turn the direction of writing become spaces.
  *
  * @param width the width of the terminal; columns that may shrink or be dropped make the table fit
  */
 export function formatTable(
   columns: readonly TableColumn[],
-  rows: readonly (readonly string[])[],
+  given: readonly (readonly string[])[],
   width = Number.POSITIVE_INFINITY,
 ): string {
+  const rows = given.map((cells) => cells.map((cell) => cell.replace(turns, ' ')))
   const natural = naturalWidths(columns, rows)
   const shown = fitting(columns, natural, width)
   const widths = narrowed(columns, natural, { shown, width })

@@ -238,3 +238,17 @@ test('a broken rankline.yaml stops a run before anything is sent, and is told on
     stderr: expect.stringMatching(/^rankline\.yaml:1:11: .*\na\.csv, b\.csv are left out\.\n/),
   })
 })
+
+test('names that turn the direction of writing turn nothing of what is printed, in a pipe neither', async () => {
+  const { place: here } = await staged()
+  await here.file('turned.yaml', 'name: "a\\u202Eb"\nqueries: [x]\n')
+  await here.file('bad.yaml', '"x\u202ey": 1\nqueries: [x]\n')
+  const told = await here.call(['plan', 'turned.yaml'])
+  expect([told.code, told.stdout.includes('\u202e'), told.stdout]).toEqual([
+    0,
+    false,
+    expect.stringMatching(/^a b /m),
+  ])
+  const bad = await here.start(['plan', 'bad.yaml']).ended
+  expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining("unknown key 'x\\u202ey'")])
+})

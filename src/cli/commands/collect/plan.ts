@@ -340,7 +340,7 @@ function described(
   const rows = documents.map((one) => {
     const { job, queries, tasks, credits, balance_after, seconds } = one
     return [
-      job,
+      sanitize(job),
       grouped(queries),
       grouped(tasks.planned),
       grouped(tasks.done + tasks.reused),
