@@ -143,3 +143,16 @@ test('a report is a mail of its own, its logo in it, and no text of it is a head
     ],
   })
 })
+
+test.each([
+  ["'standing desk' fell from 3 to 12", "[rankline] acme: 1 alert: 'standing desk' fell from 3 to 12"],
+  [
+    "'standing desk with drawers and lamp' fell from 3 to 12 in Google Germany for acme.com",
+    "[rankline] acme: 1 alert: 'standing desk with drawers and lamp' fell from 3…",
+  ],
+  ['x'.repeat(200), `[rankline] acme: 1 alert: ${'x'.repeat(51)}…`],
+])('a subject is as long as a mailbox shows, and ends after a word: %s', (text, wanted) => {
+  const { subject } = mailOf(aMessage([anAlert({ text })]))
+  expect(subject).toBe(wanted)
+  expect(subject.length).toBeLessThanOrEqual(78)
+})

@@ -220,7 +220,7 @@ export function mailOf({ content }: Pick<ChannelMessage, 'content'>) {
   const letter = letters.of(content)
   const parts = letters.fit(letter, mostLines, () => 1)
   return {
-    subject: `[rankline] ${letter.subject}`,
+    subject: letters.subject(`[rankline] ${letter.subject}`),
     text: `${parts.map(asText).join('\n')}\n`,
     html: `<!doctype html><html><body style="font-family:sans-serif">${parts.map(asHtml).join('\n')}</body></html>\n`,
     attachments: [],
@@ -235,7 +235,7 @@ function reportMail({ subject, text, html, pictures }: ReportMessage) {
     contentDisposition: 'inline' as const,
     content: Buffer.from(base64, 'base64'),
   }))
-  return { subject: letters.oneLine(subject), text, html, attachments }
+  return { subject: letters.subject(subject), text, html, attachments }
 }
 
 function asText({ is, text }: LetterPart): string {

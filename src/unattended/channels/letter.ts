@@ -131,6 +131,17 @@ function cut(text: string, most: number): string {
   return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}…`
 }
 
+/** Phones show less, and no mailbox much more. */
+const longestSubject = 78
+
+/** The subject of a mail, which begins with what matters most: a longer one ends after a word. */
+function subjectOf(text: string): string {
+  const line = oneLine(text)
+  if (line.length <= longestSubject) return line
+  const end = line.lastIndexOf(' ', longestSubject - 1)
+  return end < longestSubject / 2 ? cut(line, longestSubject) : `${line.slice(0, end)}…`
+}
+
 /** A line of a letter, as a channel writes it. */
 export interface LetterPart {
   readonly is: 'title' | 'heading' | 'line' | 'more'
@@ -174,4 +185,5 @@ export const letters = {
   fit: fitParts,
   cut,
   oneLine,
+  subject: subjectOf,
 }
