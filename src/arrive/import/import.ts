@@ -9,7 +9,13 @@ import { type ImportSink, storeImport, tryImport } from '../../store/sqlite/impo
 import { layoutOf } from '../clicks/rows.ts'
 import { firstRows, separatorOf } from '../csv.ts'
 import { type InputFile, inputFiles, textOfStart } from '../input-files.ts'
-import { brokenDatabase, type ForeignFile, type ForeignFormat, type ImportOptions } from './format.ts'
+import {
+  brokenDatabase,
+  type ForeignFile,
+  type ForeignFormat,
+  type ImportOptions,
+  readCell,
+} from './format.ts'
 import { bisibilityFormat } from './formats/bisibility.ts'
 import { databaseFormats } from './formats/databases.ts'
 import { exportFormats } from './formats/exports.ts'
@@ -142,6 +148,11 @@ function otherCommand(file: ForeignFile, path: string): string | null {
 function unrecognised(file: ForeignFile): UsageError {
   const other = otherCommand(file, file.name)
   if (other !== null) return new UsageError(`${file.name} has no ranks of a tracker. It has ${other}`)
+  const days = (file.headRows[0]?.cells ?? []).filter((cell) => readCell.day(cell.trim(), null) !== null)
+  if (days.length > 1)
+    return new UsageError(
+      `${file.name} has a column for each day (${days.slice(0, 2).join(', ')}${days.length > 2 ? ', …' : ''}), which is not read. Write it with a row for each keyword and day, in columns keyword, date and rank`,
+    )
   const has =
     file.tables === null
       ? `its first line has ${(file.headRows[0]?.cells ?? []).slice(0, 12).join(', ')}`

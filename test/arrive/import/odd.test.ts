@@ -418,3 +418,13 @@ describe('a table as people have it', () => {
     await expect(told(path)).rejects.toThrow(/quote\.csv:3: text follows a closed quote/)
   })
 })
+
+test.each([
+  ['Keyword,Search volume,2026-10-01,2026-10-02,2026-10-03', '2026-10-01, 2026-10-02, …'],
+  ['Keyword,Nov 20 2026,Nov 21 2026', 'Nov 20 2026, Nov 21 2026'],
+])('a table with a column for each day says how to write it: %s', async (header, days) => {
+  const path = put('wide.csv', `${header}\ndesk,3,4\n`)
+  await expect(told(path, 'acme.com')).rejects.toThrow(
+    `${path} has a column for each day (${days}), which is not read. Write it with a row for each keyword and day, in columns keyword, date and rank`,
+  )
+})
