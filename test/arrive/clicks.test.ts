@@ -1307,3 +1307,23 @@ test('the view of clicks has the rows that reports sum, and no others', async ()
     { numRuns: 25 },
   )
 })
+
+test.each([
+  ['rows.json', '1 key', [['2026-10-01', 'desk'], ['2026-10-01']]],
+  [
+    'rows.jsonl',
+    '3 keys',
+    [
+      ['2026-10-01', 'desk'],
+      ['2026-10-01', 'desk', 'https://acme.com/'],
+    ],
+  ],
+] as const)('a row of %s with %s beside those with two is refused', async (name, keys, all) => {
+  const rows = all.map((one) => JSON.stringify({ keys: one, clicks: 1, impressions: 10, position: 2 }))
+  const text = name.endsWith('l') ? `${rows.join('\n')}\n` : `[${rows.join()}]`
+  await writeFile(join(folder, name), text)
+  await expect(add(join(folder, name), { property: 'sc-domain:acme.com' })).rejects.toThrow(
+    `${name}:2: the row has ${keys}, and the first one 2: they are rows of different tables`,
+  )
+  expect(await store.clickAdditions()).toEqual([])
+})

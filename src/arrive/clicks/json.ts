@@ -1,5 +1,5 @@
 import { UsageError } from '../../model/errors.ts'
-import { memoized } from '../../model/text.ts'
+import { count, memoized } from '../../model/text.ts'
 import { quoted } from '../../model/values.ts'
 import type { ClickDraft } from '../../store/sqlite/clicks/draft.ts'
 import { countryNamed } from '../countries.ts'
@@ -221,9 +221,15 @@ function jsonReader(file: InputFile, draft: ClickDraft, names: readonly string[]
     return typeof value === 'number' ? value : null
   }
   return {
+    /** Throws a sentence for a row with another number of keys: sums of a day, for instance, are no row of a query. */
     set: (next: JsonRow, at: number): void => {
       row = next
       line = at
+      const { length } = keysOf(row)
+      if (length > 0 && length !== keyed.length)
+        throw new UsageError(
+          `${file.name}:${line}: the row has ${count(length, 'key')}, and the first one ${keyed.length}: they are rows of different tables. Put them into files of their own, and add those one after the other; nothing was stored`,
+        )
     },
     text: (place: number, kind: 'query' | 'page') => draft.textOf(word(place), kind),
     word,
