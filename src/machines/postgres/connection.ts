@@ -19,6 +19,9 @@ export type Postgres = Awaited<ReturnType<typeof openPostgres>>
 
 /** Connections at most; a pooler before the server may share them among processes. */
 const connections = 6
+/** Beside so many another one is made only for a statement that has waited so long for one of them: statements mostly take a few milliseconds. */
+const usualConnections = 2
+const waitForOneMs = 100
 const connectTimeoutMs = 5_000
 /** A new connection costs the server as much as twenty calls: one that is needed now and then stays. */
 const idleMs = 60_000
@@ -75,6 +78,7 @@ export async function openPostgres(url: string, purpose = ofQueue) {
   // A connection that breaks while nothing is asked of it is replaced by the next statement.
   pool.on('error', () => {})
 
+  const turns = turnsOf(pool)
   const run = async <Row extends object>(
     on: pg.Pool | pg.PoolClient,
     text: string,
@@ -134,14 +138,14 @@ export async function openPostgres(url: string, purpose = ofQueue) {
     host,
     port,
     query: <Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]> =>
-      unlessBroken(() => untilNoConflict(() => run(pool, text, values))),
+      unlessBroken(() => untilNoConflict(() => turns(() => run(pool, text, values)))),
     /**
      * Runs work in one transaction. Where its commit was lost on the way, whether it counts is not known: work must bear to be done again.
      *
      * @param pace statements that are `unhurried` may take as long as they want
      */
     transaction: <T>(work: (statements: Statements) => Promise<T>, pace?: 'unhurried'): Promise<T> =>
-      unlessBroken(() => untilNoConflict(() => transact(work, pace === 'unhurried'))),
+      unlessBroken(() => untilNoConflict(() => turns(() => transact(work, pace === 'unhurried')))),
     /** Ends every connection at once. What is under way, and what is asked later, is rejected with `JournalAbandoned`. */
     breakOff: (): void => {
       brokenOff.abort(new JournalAbandoned())
@@ -152,6 +156,33 @@ export async function openPostgres(url: string, purpose = ofQueue) {
       if (brokenOff.signal.aborted) void pool.end().catch(ignore)
       else await pool.end()
     },
+  }
+}
+
+/** Runs work that needs a connection: where none is free and another one would be made, it waits a moment for one that is there. */
+function turnsOf(pool: pg.Pool) {
+  let busy = 0
+  let waiting: readonly (() => void)[] = []
+  const oneIsFree = (): Promise<void> =>
+    new Promise((resolve) => {
+      const goOn = (): void => {
+        clearTimeout(timer)
+        waiting = waiting.filter((one) => one !== goOn)
+        resolve()
+      }
+      // What has come meanwhile to a process that was kept from its work is looked at first.
+      const timer = setTimeout(() => setImmediate(goOn), waitForOneMs)
+      waiting = [...waiting, goOn]
+    })
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (busy >= Math.max(usualConnections, pool.totalCount)) await oneIsFree()
+    busy += 1
+    try {
+      return await work()
+    } finally {
+      busy -= 1
+      waiting[0]?.()
+    }
   }
 }
 

@@ -360,3 +360,27 @@ test('A connection that is not needed for a minute is ended, and none that is ne
   vi.advanceTimersByTime(60_000)
   expect(await connection()).not.toEqual(first)
 })
+
+test('What is asked at once waits for one of two connections, and for no longer than 100 ms', async () => {
+  await using postgres = await openPostgres(`postgres://maker:${encoded}@${at}/${database}`)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const connection = async () =>
+    (await postgres.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid
+  const used = new Set(await Promise.all(Array.from({ length: 6 }, connection)))
+  expect(used.size).toBe(2)
+  await postgres.transaction(() =>
+    postgres.transaction(async () => {
+      let third: number | undefined
+      const asked = connection().then((pid) => {
+        third = pid
+      })
+      vi.advanceTimersByTime(99)
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(third).toBeUndefined()
+      vi.advanceTimersByTime(1)
+      await asked
+      expect(used.has(third)).toBe(false)
+    }),
+  )
+})
