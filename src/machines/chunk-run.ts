@@ -23,6 +23,7 @@ import {
 import { type ChunkEnd, type ChunkLease, type ChunkQuery, LeaseLost } from './journal.ts'
 import type { LeasedChunk } from './postgres/chunks.ts'
 import type { SharedJournal } from './postgres/open.ts'
+import type { SharedLimiter } from './shared-limiter.ts'
 import { applySteps } from './sync.ts'
 
 /**
@@ -52,6 +53,8 @@ export async function runChunk(
     readonly isHeld: () => boolean
     /** Whether calls in hand wait for their send times, or for a place among those in flight. */
     readonly isPaced: () => boolean
+    /** Whether an answer can wait for those of other calls, of this chunk or another one. */
+    readonly otherAnswers: SharedLimiter['otherAnswers']
     readonly clock: Clock
     /** What the calls for chunks of its run came to: the next one begins with what is known. */
     readonly counts: CallCounts
@@ -81,6 +84,7 @@ export async function runChunk(
     known,
     onLost,
     isPaced: options.isPaced,
+    otherAnswers: options.otherAnswers,
   })
   const { limits } = await collect(
     {
@@ -268,6 +272,7 @@ function journaledStore({
   known,
   onLost,
   isPaced,
+  otherAnswers,
 }: {
   /** The store of this chunk alone. */
   readonly memory: CollectStore
@@ -282,6 +287,7 @@ function journaledStore({
   /** Called once when the lease was lost. */
   readonly onLost: () => void
   readonly isPaced: () => boolean
+  readonly otherAnswers: SharedLimiter['otherAnswers']
 }): CollectStore {
   const tasks = new Map<number, SharedTask>()
   const reused = new Set<number>()
@@ -304,7 +310,7 @@ function journaledStore({
   }
   const sharedCall = (callId: number): NewSharedCall => known.byCall.get(callId) as NewSharedCall
 
-  const others = () => (isPaced() ? 'coming' : undefined)
+  const otherEnds = () => (isPaced() ? 'coming' : undefined)
 
   /** Another worker has the chunk: nothing more is begun. */
   const stopWhenLost = async <T>(written: Promise<T>): Promise<T> => {
@@ -369,7 +375,7 @@ function journaledStore({
       const { fetchedAt, encoding, settlement, task } = answer
       const packed = encoding === null ? await compress(answer.body) : { encoding, body: answer.body }
       const stored = { call: call.id, query, page, fetchedAt, ...packed }
-      await calls.answer(call, settlement, stored, others())
+      await calls.answer(call, settlement, stored, otherAnswers())
       const answerId = await memory.saveAnswer({ ...answer, ...packed })
       known.byAnswer.set(answerId, call.id)
       answerOf.set(task.id, call.id)
@@ -400,7 +406,7 @@ function journaledStore({
         'failed' in outcome
           ? { call, cause: outcome.failed }
           : { call: call as string, reused: reused.has(taskId) }
-      await stopWhenLost(calls.endTask(lease, { task, end, paging }, others()))
+      await stopWhenLost(calls.endTask(lease, { task, end, paging }, otherEnds()))
       return effect
     },
   }

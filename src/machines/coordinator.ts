@@ -39,11 +39,14 @@ export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'conc
 
 /** Chunks that are written with one statement. */
 const chunksInGroup = 100
-/** How long between two looks at what the workers have done; at most, while they have enough released chunks to take. */
+/** How long between two looks at what the workers have done; at most, while they have enough released chunks to take, and where that lasts for long. */
 const pollEveryMs = 250
 const longestPollMs = 1_000
+const longestCalmPollMs = 2_000
 /** Chunks that are released ahead of the workers; more of them than there are leased. */
 const releasedAhead = 8
+/** So few chunks at the end of a run may all be done at any moment. */
+const lastChunks = 4
 /** Chunks that workers have until an answer could be used: a run that begins badly wastes no more than on one machine. */
 const untriedChunks = 1
 /** How long workers that have begun are waited for when a run stops. */
@@ -74,6 +77,7 @@ export async function collectOnMachines(
   let before: number | null = null
   let limits: Release['limits'] = new Map()
   let pauseMs = pollEveryMs
+  let releasedBefore = 0
 
   try {
     const account = await reader.read()
@@ -88,15 +92,19 @@ export async function collectOnMachines(
       await sync()
       const isUsed = isTried(await progress())
       const ahead = isUsed ? releasedAhead + states.leased : untriedChunks - states.leased
-      // Where all is released, there is nothing to do before the last of it is taken.
-      const hasEnough =
-        isUsed && (states.released * 2 >= ahead || (states.planned === 0 && states.released > 0))
-      pauseMs = hasEnough ? Math.min(pauseMs * 2, longestPollMs) : pollEveryMs
+      // Where all is released, there is nothing to do before nearly all of it is done.
+      const isAtEnd = states.released === 0 && states.leased <= lastChunks
+      const hasEnough = isUsed && (states.released * 2 >= ahead || (states.planned === 0 && !isAtEnd))
+      const isCalm = states.planned > 0 && (releasedBefore - states.released) * 4 <= states.released
+      const longestMs = isCalm ? longestCalmPollMs : longestPollMs
+      pauseMs = hasEnough ? Math.min(pauseMs * 2, longestMs) : pollEveryMs
+      releasedBefore = states.released
       const isDead = states.dead > 0 && states.planned + states.released + states.leased === 0
       if (isDead) stop.request(deadChunks)
       if (states.planned > 0) {
         const released = await releases.next(Math.max(0, ahead - states.released))
         limits = released.limits
+        releasedBefore += released.grants.length
         if (released.stop !== null) stop.request(released.stop)
         const isStuck =
           released.grants.length === 0 && states.released + states.leased === 0 && limits.size > 0

@@ -289,10 +289,16 @@ function letThroughMs({ leadMs }: LimiterState): number {
   return Math.min(longestLeadMs, leadMs + spareMs)
 }
 
+/**
+ * Send times of written calls are spoken for. So more are asked for right behind the statement that wrote some: a server that has just been at work
+ * answers for less than one that is woken later.
+ */
 function lacksTimes(state: LimiterState, now: number): boolean {
-  const { sendTimes, probeAt, leadMs } = state
+  const { sendTimes, ready, probeAt, leadMs } = state
   if (missingTimes(state) <= 0 || now < probeAt) return false
-  return sendTimes.length < timesAtOnce || (sendTimes.at(-1) as number) < now + leadsAhead * leadMs
+  return (
+    sendTimes.length - ready.length < timesAtOnce || (sendTimes.at(-1) as number) < now + leadsAhead * leadMs
+  )
 }
 
 function missingTimes({ waiting, underWay, unused, sendTimes }: LimiterState): number {

@@ -60,6 +60,8 @@ export function sharedLimiter({
     { readonly leave: (sendTime: number | null) => void; readonly reject: (error: unknown) => void }
   >()
   let calls = 0
+  /** Calls that have left and are not answered. */
+  let away = 0
   let cancelWake: (() => void) | null = null
   let cancelAlone: (() => void) | null = null
   /** Send times that are asked for before the last refusal is noted would be refused as well. */
@@ -168,21 +170,29 @@ export function sharedLimiter({
     if (!needsTime && !urgent) openAll()
     let leftAt = clock.monotonic()
     let isWriting = needsTime
+    let isAway = false
     let isOver = false
     const grantedAt = clock.monotonic()
+    const leave = (): void => {
+      isAway = true
+      away += 1
+    }
     const end = (): void => {
       if (!isOver && !urgent) places.leave()
+      if (isAway) away -= 1
+      isAway = false
       isOver = true
     }
     return {
       departure: async () => {
-        if (!isWriting) return
+        if (!isWriting) return leave()
         isWriting = false
         const sendTime = await new Promise<number | null>((leave, reject) => {
           leaving.set(id, { leave, reject })
           happen({ kind: 'written', call: { id, urgent }, tookMs: clock.monotonic() - grantedAt })
         })
         leftAt = sendTime ?? clock.monotonic()
+        leave()
         if (!urgent && !places.areAllOpen()) cancelAlone = clock.after(aloneMs, places.openAll)
       },
       sent: () => {},
@@ -204,6 +214,16 @@ export function sharedLimiter({
     }
   }
 
+  /**
+   * Whether an answer can be written with others at no loss: calls in hand wait, and answers of calls that have left are to come. They come one by one
+   * where the rate limit spaces calls, and `soon` where a place among those in flight is all that calls wait for.
+   */
+  const otherAnswers = (): 'coming' | 'soon' | undefined => {
+    if (away === 0) return undefined
+    if (state.waiting.length > 0) return 'coming'
+    return places.areAwaited() ? 'soon' : undefined
+  }
+
   return {
     acquire,
     /** The same for the calls of one job: jobs take turns. */
@@ -221,7 +241,13 @@ export function sharedLimiter({
     busy: () => places.busy(),
     /** Whether calls in hand wait for send times or for a place: nothing is lost where another one ends a little later. */
     isPaced: () => state.waiting.length > 0 || places.areAwaited(),
-  } satisfies RateLimiter & { busy(): number; isPaced(): boolean; ofJob(job: string): RateLimiter['acquire'] }
+    otherAnswers,
+  } satisfies RateLimiter & {
+    busy(): number
+    isPaced(): boolean
+    otherAnswers: typeof otherAnswers
+    ofJob(job: string): RateLimiter['acquire']
+  }
 }
 
 /**

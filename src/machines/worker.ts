@@ -277,7 +277,8 @@ export async function work(options: WorkerOptions): Promise<StopCause | null> {
     await using memory = await options.openMemory()
     const stopped = AbortSignal.any([stop.signal, lost.signal])
     const own = { concurrency: mostTasks, memory, stop: stopped, onBegun, counts: countsOf(chunk.run) }
-    const holds = { isHeld: () => isHeld(chunk.chunk), isPaced: limiter.isPaced }
+    const { isPaced, otherAnswers } = limiter
+    const holds = { isHeld: () => isHeld(chunk.chunk), isPaced, otherAnswers }
     const how = await runChunk({ ...options, ...own, ...holds }, chunk)
     if (how === null || lost.signal.aborted) return
     await end(chunk, how)

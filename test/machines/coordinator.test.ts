@@ -116,11 +116,16 @@ test('A coordinator looks less often while workers have enough to take or nothin
     [9, 10, 4],
     [9, 10, 4],
     [9, 10, 4],
+    // They take more than a quarter of what is left in two seconds, then less.
+    [9, 20, 4],
+    [9, 15, 4],
+    [9, 12, 4],
     [9, 5, 4],
     [9, 6, 4],
-    [9, 0, 4],
+    [9, 0, 12],
     [0, 5, 4],
     [0, 1, 4],
+    [0, 0, 5],
     [0, 0, 4],
     [0, 0, 0],
   ] as const
@@ -161,7 +166,13 @@ test('A coordinator looks less often while workers have enough to take or nothin
 
   await collectOnMachines(all, [theRun])
 
-  expect(waits.slice(0, 10)).toEqual([250, 500, 1_000, 1_000, 250, 500, 250, 500, 1_000, 250])
+  expect(waits.slice(0, 14)).toEqual([
+    ...[250, 500, 1_000, 2_000, 2_000],
+    ...[1_000, 2_000],
+    ...[250, 500],
+    ...[250, 500, 1_000, 1_000],
+    250,
+  ])
 })
 
 /** A clock whose time passes with the waits alone. */

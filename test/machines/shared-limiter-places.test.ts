@@ -124,6 +124,30 @@ describe('Calls in flight', () => {
     expect(limiter.isPaced()).toBe(false)
   })
 
+  test('keep answers waiting for those of others that have left, as long as more calls wait for the limit', async () => {
+    const { time, limiter, call } = aLimiter({ spacingMs: 500 })
+    const first = call('first')
+    void call('second')
+    await time.pass(0)
+    expect([limiter.isPaced(), limiter.otherAnswers()]).toEqual([true, undefined])
+    await time.pass(50)
+    expect(limiter.otherAnswers()).toBe('coming')
+    ;(await first).finish(false)
+    expect([limiter.isPaced(), limiter.otherAnswers()]).toEqual([true, undefined])
+    await time.pass(600)
+    expect([limiter.isPaced(), limiter.otherAnswers()]).toEqual([false, undefined])
+  })
+
+  test('keep them waiting for less where more calls wait for a place', async () => {
+    const { time, limiter, call } = aLimiter({ concurrency: 2, spacingMs: null })
+    const [first] = ['first', 'second', 'third'].map((name) => call(name))
+    await time.pass(0)
+    expect(limiter.otherAnswers()).toBe('soon')
+    ;(await first)?.finish(false)
+    await time.pass(0)
+    expect(limiter.otherAnswers()).toBeUndefined()
+  })
+
   test('are never more than may be, come in their order, and each one that ends lets the next one in', async () => {
     const call = fc.record({ flightMs: fc.nat(2_000), urgent: fc.boolean(), isCancelled: fc.boolean() })
     await fc.assert(

@@ -94,6 +94,17 @@ testTable<
     [{ kind: 'leave', id: 1, sendTime: 990 }, noWake],
   ],
   [
+    'the next ones are leased when a call is written for one of the last five, not when it leaves',
+    {
+      underWay: 1,
+      sendTimes: [1_200, 1_227, 1_254, 1_281, 1_308],
+      waiting: Array.from({ length: 5 }, (_, index) => aCall(index + 2)),
+    },
+    { kind: 'written', call: aCall(1), tookMs: 4 },
+    { ready: [aCall(1)], isLeasing: true },
+    [{ kind: 'wake', inMs: 200 }, { kind: 'lease' }],
+  ],
+  [
     'a written call waits for its send time',
     { underWay: 1, sendTimes: [1_007] },
     { kind: 'written', call: aCall(1), tookMs: 4 },

@@ -138,11 +138,20 @@ test.each([
 test.each([
   [
     'wait for those that are to come where the rate limit holds calls back',
-    4,
-    ['coming', 'coming', undefined],
+    { perSecond: 2, latencyMs: 700 },
+    { answers: ['coming', undefined, undefined], ends: ['coming', undefined, undefined] },
   ],
-  ['do not wait where nothing does', null, [undefined, undefined, undefined]],
-] as const)('Answers and ends of tasks %s', async (_, perSecond, others) => {
+  [
+    'wait for those that are to come, answers not where no other call is under way',
+    { perSecond: 4, latencyMs: 20 },
+    { answers: [undefined, undefined, undefined], ends: ['coming', 'coming', undefined] },
+  ],
+  [
+    'do not wait where nothing does',
+    { perSecond: null, latencyMs: 20 },
+    { answers: [undefined, undefined, undefined], ends: [undefined, undefined, undefined] },
+  ],
+] as const)('Answers and ends of tasks %s', async (_, { perSecond, latencyMs }, others) => {
   const there = await aJournal()
   const answered: unknown[] = []
   const ended: unknown[] = []
@@ -155,14 +164,13 @@ test.each([
     return there.calls.endTask(...given)
   }
   const journal = { ...there, calls: { ...there.calls, answer, endTask } }
-  const { options, run } = await aWorker(there, { journal, sandbox: { latencyMs: 20 } })
+  const { options, run } = await aWorker(there, { journal, sandbox: { latencyMs } })
   await there.rates.setLimits(run.keyHash, { perSecond, perMinute: null })
   const told: number[] = []
   expect(await work({ ...options, once: true, onWork: (queries) => told.push(queries) })).toBeNull()
   // Connections are opened ahead for so many.
   expect(told[0]).toBe(3)
-  expect(answered).toEqual(others)
-  expect(ended).toEqual(others)
+  expect({ answers: answered, ends: ended }).toEqual(others)
 })
 
 const callsIn = ({ sql }: TestJournal) =>

@@ -44,17 +44,17 @@ export function sharedCalls(postgres: Postgres) {
     /**
      * Stores an answer and settles its call as billed. Not refused when the lease was lost: it was paid for.
      *
-     * @param others where more are to come, it waits a moment and is written with them
+     * @param others where more are to come, it waits a moment and is written with them; less of one where they come soon
      */
     answer: async (
       call: NewSharedCall,
       settlement: Settlement | null,
       answer: StoredAnswer,
-      others?: 'coming',
+      others?: 'coming' | 'soon',
     ): Promise<void> => {
       const job = settlement === null ? { billed: 1 as const, at: answer.fetchedAt } : null
       const entry = { settled: { call, settlement, jobId: null, job }, answer }
-      await (others === 'coming' ? entries.writeLater(entry, soonMs) : entries.write(entry))
+      await (others === undefined ? entries.write(entry) : entries.writeLater(entry, withOthersMs[others]))
     },
     /** Notes that the service took a call as an asynchronous job. */
     acceptJob: (call: NewSharedCall, settlement: Settlement, jobId: string) =>
@@ -66,7 +66,7 @@ export function sharedCalls(postgres: Postgres) {
     endTask: (lease: ChunkLease, ended: TaskEnded, others?: 'coming') =>
       byLease(
         lease.chunk,
-        entries.writeLater({ lease, ended }, others === 'coming' ? withOthersMs : laterMs),
+        entries.writeLater({ lease, ended }, others === 'coming' ? endsWithOthersMs : laterMs),
       ),
     /** Stores a reading of the account. */
     saveUsage: async (
@@ -470,9 +470,10 @@ function endFields({ lease, ended }: Extract<Entry, { ended: TaskEnded }>, numbe
  */
 const mostInGroup = 256
 const laterMs = 100
-/** How long an answer waits for others that are to come, and how long the end of a task does, which costs nothing to find out again. */
-const soonMs = 60
-const withOthersMs = 500
+/** How long an answer waits for others: calls that were let through together leave within 120 ms, and their answers come so. */
+const withOthersMs = { coming: 120, soon: 60 }
+/** How long the end of a task does, which costs nothing to find out again. */
+const endsWithOthersMs = 1_000
 
 /** Writes entries in groups: one statement at a time, and in the next one all that came meanwhile. */
 export function groupWriter<Entry, Result>(
