@@ -215,12 +215,11 @@ export function sharedLimiter({
   }
 
   /**
-   * Whether an answer can be written with others at no loss: calls in hand wait, and answers of calls that have left are to come. They come one by one
-   * where the rate limit spaces calls, and `soon` where a place among those in flight is all that calls wait for.
+   * Whether an answer can be written with others at no loss: calls in hand wait. Where the rate limit spaces calls, answers come one by one, and none
+   * is waited for when all that have left are there. They come `soon` where a place among those in flight is all that calls wait for.
    */
   const otherAnswers = (): 'coming' | 'soon' | undefined => {
-    if (away === 0) return undefined
-    if (state.waiting.length > 0) return 'coming'
+    if (state.waiting.length > 0) return away > 0 ? 'coming' : undefined
     return places.areAwaited() ? 'soon' : undefined
   }
 
