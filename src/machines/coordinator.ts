@@ -39,14 +39,18 @@ export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'conc
 
 /** Chunks that are written with one statement. */
 const chunksInGroup = 100
-/** How long between two looks at what the workers have done; at most, while they have enough released chunks to take, and where that lasts for long. */
+/**
+ * How long between two looks at what the workers have done; at most, while they have enough released chunks to take or have taken all, and where the
+ * first of that lasts for long.
+ */
 const pollEveryMs = 250
 const longestPollMs = 1_000
 const longestCalmPollMs = 2_000
 /** Chunks that are released ahead of the workers; more of them than there are leased. */
 const releasedAhead = 8
-/** So few chunks at the end of a run may all be done at any moment. */
+/** So few chunks at the end of a run may all be done at any moment, and so may what lasts for so few looks at the pace of the workers. */
 const lastChunks = 4
+const lastLooks = 4
 /** Chunks that workers have until an answer could be used: a run that begins badly wastes no more than on one machine. */
 const untriedChunks = 1
 /** How long workers that have begun are waited for when a run stops. */
@@ -78,6 +82,7 @@ export async function collectOnMachines(
   let limits: Release['limits'] = new Map()
   let pauseMs = pollEveryMs
   let releasedBefore = 0
+  let doneBefore = 0
 
   try {
     const account = await reader.read()
@@ -90,10 +95,13 @@ export async function collectOnMachines(
       // Looked at first: what the workers did by then is here afterwards, and is not put into chunks again.
       const states = await statesOf(journal, ids)
       await sync()
-      const isUsed = isTried(await progress())
+      const bought = await progress()
+      const isUsed = isTried(bought)
       const ahead = isUsed ? releasedAhead + states.leased : untriedChunks - states.leased
       // Where all is released, there is nothing to do before nearly all of it is done.
-      const isAtEnd = states.released === 0 && states.leased <= lastChunks
+      const lasts = bought.open > lastLooks * (bought.done - doneBefore)
+      const isAtEnd = states.released === 0 && (states.leased <= lastChunks || !lasts)
+      doneBefore = bought.done
       const hasEnough = isUsed && (states.released * 2 >= ahead || (states.planned === 0 && !isAtEnd))
       const isCalm = states.planned > 0 && (releasedBefore - states.released) * 4 <= states.released
       const longestMs = isCalm ? longestCalmPollMs : longestPollMs
@@ -411,9 +419,9 @@ function progressReport(
       (total, one) => total + one.spent,
       0,
     )
-    const done = sum('done')
-    onProgress({ planned: sum('planned'), done, failed: sum('failed'), spent, balance: null })
-    return { done, spent }
+    const [planned, done, failed] = [sum('planned'), sum('done'), sum('failed')]
+    onProgress({ planned, done, failed, spent, balance: null })
+    return { done, open: planned - done - failed, spent }
   }
 }
 

@@ -4,6 +4,8 @@ import { whenReachable } from './waiting.ts'
 
 /** An older note is kept while its round trip was shorter, for so long: monotonic clocks drift apart by some milliseconds an hour. */
 const keptMs = 600_000
+/** Then it makes way for one that took at most so much longer: a question that waited for a connection would show the clock by half of that too late. */
+const quickMs = 10
 
 interface Note {
   readonly offset: number
@@ -32,7 +34,11 @@ export function databaseClock(local: Clock) {
       const roundTrip = answeredAt - askedAt
       // The answer was made at some time between; the middle is wrong by half of the round trip at most.
       const noted = { offset: databaseNow - (askedAt + answeredAt) / 2, roundTrip, at: answeredAt }
-      const isBetter = best === null || roundTrip <= best.roundTrip || answeredAt - best.at >= keptMs
+      const isBetter =
+        best === null ||
+        roundTrip <= best.roundTrip ||
+        (answeredAt - best.at >= keptMs && roundTrip <= best.roundTrip + quickMs) ||
+        answeredAt - best.at >= 2 * keptMs
       if (isBetter || disagree(noted, best as Note)) best = noted
     },
     /** The monotonic instant here at which the database shows that time. */

@@ -60,7 +60,7 @@ export function sharedLimiter({
     { readonly leave: (sendTime: number | null) => void; readonly reject: (error: unknown) => void }
   >()
   let calls = 0
-  /** Calls that have left and are not answered. */
+  /** Calls and lookups that have left and are not answered. */
   let away = 0
   let cancelWake: (() => void) | null = null
   let cancelAlone: (() => void) | null = null

@@ -473,7 +473,7 @@ const laterMs = 100
 /** How long an answer waits for others: calls that were let through together leave within 120 ms, and their answers come so. */
 const withOthersMs = { coming: 120, soon: 60 }
 /** How long the end of a task does, which costs nothing to find out again. */
-const endsWithOthersMs = 1_000
+const endsWithOthersMs = 500
 
 /** Writes entries in groups: one statement at a time, and in the next one all that came meanwhile. */
 export function groupWriter<Entry, Result>(

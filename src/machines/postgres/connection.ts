@@ -138,23 +138,27 @@ export async function openPostgres(url: string, purpose = ofQueue) {
     host,
     port,
     query: <Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]> =>
-      unlessBroken(() => untilNoConflict(() => turns(() => run(pool, text, values)))),
+      unlessBroken(() => untilNoConflict(() => turns.take(() => run(pool, text, values)))),
     /**
      * Runs work in one transaction. Where its commit was lost on the way, whether it counts is not known: work must bear to be done again.
      *
      * @param pace statements that are `unhurried` may take as long as they want
      */
     transaction: <T>(work: (statements: Statements) => Promise<T>, pace?: 'unhurried'): Promise<T> =>
-      unlessBroken(() => untilNoConflict(() => turns(() => transact(work, pace === 'unhurried')))),
+      unlessBroken(() => untilNoConflict(() => turns.take(() => transact(work, pace === 'unhurried')))),
     /** Ends every connection at once. What is under way, and what is asked later, is rejected with `JournalAbandoned`. */
     breakOff: (): void => {
       brokenOff.abort(new JournalAbandoned())
       for (const client of clients) socketOf(client).destroy()
+      // What waits for a connection makes no new one: the process ends.
+      void pool.end().catch(ignore)
     },
     [Symbol.asyncDispose]: async () => {
       // Who still waits for a connection that was ended is told so, and not waited for.
-      if (brokenOff.signal.aborted) void pool.end().catch(ignore)
-      else await pool.end()
+      if (brokenOff.signal.aborted) return
+      // What waits for its turn was asked before the end, too.
+      await turns.letAllGoOn()
+      await pool.end()
     },
   }
 }
@@ -174,7 +178,7 @@ function turnsOf(pool: pg.Pool) {
       const timer = setTimeout(() => setImmediate(goOn), waitForOneMs)
       waiting = [...waiting, goOn]
     })
-  return async <T>(work: () => Promise<T>): Promise<T> => {
+  const take = async <T>(work: () => Promise<T>): Promise<T> => {
     if (busy >= Math.max(usualConnections, pool.totalCount)) await oneIsFree()
     busy += 1
     try {
@@ -184,6 +188,12 @@ function turnsOf(pool: pg.Pool) {
       waiting[0]?.()
     }
   }
+  /** Fulfilled when all that waited has begun. */
+  const letAllGoOn = async (): Promise<void> => {
+    for (const goOn of waiting) goOn()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { take, letAllGoOn }
 }
 
 /** The driver has no other way to end a connection on which it waits for an answer. */

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { JournalAbandoned } from '../../../src/machines/journal.ts'
 import { openPostgres, type Postgres } from '../../../src/machines/postgres/connection.ts'
 import { passwordIn, postgresAddresses } from '../../../src/run/postgres-address.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
@@ -383,4 +384,25 @@ test('What is asked at once waits for one of two connections, and for no longer 
       expect(used.has(third)).toBe(false)
     }),
   )
+})
+
+test('What waits for a connection is asked before the end, and not at all after connections were broken off', async () => {
+  const url = `postgres://maker:${encoded}@${at}/${database}`
+  const slow = 'SELECT pg_sleep(0.05)'
+  const ended = await openPostgres(url)
+  const asked = Promise.all(Array.from({ length: 4 }, () => ended.query(slow)))
+  await ended[Symbol.asyncDispose]()
+  expect(await asked).toHaveLength(4)
+
+  const broken = await openPostgres(url)
+  await admin.query('CREATE TABLE asked (number integer)')
+  await admin.query('GRANT INSERT ON asked TO maker')
+  const lost = Array.from({ length: 4 }, (_, number) =>
+    broken.query(number < 2 ? 'SELECT pg_sleep(60)' : `INSERT INTO asked VALUES (${number})`),
+  )
+  broken.breakOff()
+  for (const one of lost) await expect(one).rejects.toBeInstanceOf(JournalAbandoned)
+  await broken[Symbol.asyncDispose]()
+  await new Promise((resolve) => setTimeout(resolve, 250))
+  expect(await admin.query('SELECT number FROM asked')).toEqual([])
 })
