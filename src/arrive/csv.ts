@@ -41,15 +41,18 @@ export function repeatedCells(
     readonly bytes: Buffer
     readonly start: number
     readonly end: number
+    readonly isDoubled: boolean
     readonly text: string
   }[] = []
   return (cell) => {
-    const { bytes, starts, ends } = record()
+    const { bytes, starts, ends, doubled } = record()
+    const isDoubled = doubled[cell] === 1
     const [start, end] = [starts[cell] as number, ends[cell] as number]
     const above = last[cell]
-    if (above !== undefined && isSame(above, bytes, start, end)) return above.text
+    if (above !== undefined && above.isDoubled === isDoubled && isSame(above, bytes, start, end))
+      return above.text
     const text = read(record(), cell)
-    last[cell] = { bytes, start, end, text }
+    last[cell] = { bytes, start, end, isDoubled, text }
     return text
   }
 }
@@ -159,7 +162,7 @@ export function csvParser(file: string, separator: number, take: (record: CsvRec
       record.cells = cell
       record.line = firstLine
       record.isOpen = at === size && bytes[at - 1] !== feed && bytes[at - 1] !== back
-      if ((cell > 1 || starts[0] !== ends[0]) && !namesSeparator(record)) isEnough = take(record) === false
+      if (hasText(record) && !namesSeparator(record)) isEnough = take(record) === false
     }
     return at
   }
@@ -217,6 +220,12 @@ export function firstRows(head: string, most = headLines): readonly TextRow[] {
 }
 
 const headLines = 20
+
+/** Whether any cell has text: Excel writes rows of separators alone below a table. */
+function hasText({ starts, ends, cells }: CsvRecord): boolean {
+  for (let cell = 0; cell < cells; cell++) if (starts[cell] !== ends[cell]) return true
+  return false
+}
 
 /** What Excel writes and reads above the header. */
 function namesSeparator(record: CsvRecord): boolean {
@@ -294,7 +303,7 @@ export function wholeOf(text: string, decimal: DecimalMark): number {
 
 /** The number of a day that is written `2026-08-01`, also as the start of an instant; -1 where it is none, or of another century. */
 export function readDay(text: string): number {
-  const [, year, month, day] = /^(20\d{2})-(\d{2})-(\d{2})(?:$|[T ])/.exec(text) ?? []
+  const [, year, month, day] = /^(20\d{2})-(\d{2})-(\d{2})(?:\s*$|[T ]\d)/.exec(text) ?? []
   return day === undefined ? -1 : (dayNumber(Number(year), Number(month), Number(day)) ?? -1)
 }
 

@@ -43,6 +43,8 @@ export function keptTotals() {
   let last = { day: Number.NaN, rows: 0, sums: [0, 0] as [number, number] }
   const kept = new Map<number | null, KeptRow>()
   let areRows = false
+  /** What rows that are named as sums have together, however many of them a day has, as those of countries. */
+  const named = { where: '', name: '', rows: 0, sums: [0, 0] as [number, number] }
   const takeAll = (): void => {
     for (const row of kept.values()) row.take()
     kept.clear()
@@ -64,6 +66,12 @@ export function keptTotals() {
     },
     /** Keeps a row back. Two of one day are no sums, and are taken. */
     keep(row: KeptRow): void {
+      if (row.name !== '') {
+        if (named.rows === 0) Object.assign(named, { where: row.where, name: row.name })
+        named.rows++
+        named.sums[0] += row.numbers[0]
+        named.sums[1] += row.numbers[1]
+      }
       if (!areRows && !kept.has(row.day)) {
         kept.set(row.day, row)
         return
@@ -84,22 +92,36 @@ export function keptTotals() {
           return is(numbers[0], sums[0]) && is(numbers[1], sums[1])
         })
       const enough = others > rows.length && most >= fewest
-      if (first === undefined) return { sums: 0, warning: null }
+      const all = beside(null)
+      const areAll =
+        named.rows > 1 &&
+        others > named.rows &&
+        named.sums[0] >= all[0] &&
+        named.sums[1] >= all[1] &&
+        all[1] >= fewest
+      const doubling = areAll
+        ? `${named.where}: ${grouped(named.rows)} rows such as ${quoted(named.name)} have together as much as the ${grouped(others)} others, and count as rows. If they are sums, undo this addition, and take them out of the file.`
+        : null
+      if (first === undefined) return { sums: 0, warning: doubling }
       if (enough && isAny((own, sum) => own === sum)) {
-        const too = rows.length === 1 ? '' : `, as are ${grouped(rows.length - 1)} more of other days,`
-        const were = rows.length === 1 ? 'was' : 'were'
         return {
           sums: rows.length,
-          warning: `${first.where}: the row ${nameOf(first)} is the sum of the others${too} and ${were} left out.`,
+          warning:
+            rows.length === 1
+              ? `${first.where}: the row ${nameOf(first)} is the sum of the others and was left out.`
+              : `${grouped(rows.length)} rows are sums of the others and were left out; the first one is ${nameOf(first)} (${first.where}).`,
         }
       }
       takeAll()
       const isLarge = enough && first.name !== '' && isAny((own, sum) => own >= sum)
       return {
         sums: 0,
-        warning: isLarge
-          ? `${first.where}: the row ${nameOf(first)} has as much as the ${count(others, 'other row')} together, and counts as a row. If it is a sum, undo this addition, and take it out of the file.`
-          : null,
+        warning:
+          doubling !== null
+            ? doubling
+            : isLarge
+              ? `${first.where}: the row ${nameOf(first)} has as much as the ${count(others, 'other row')} together, and counts as a row. If it is a sum, undo this addition, and take it out of the file.`
+              : null,
       }
     },
   }

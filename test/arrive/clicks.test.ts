@@ -806,15 +806,15 @@ describe('a row of sums', () => {
         '2026-10-02,Total,2,40,2',
       ],
       4,
-      "'Total' is the sum of the others, as are 1 more of other days, and were",
+      "2 rows are sums of the others and were left out; the first one is 'Total'",
     ],
     ['of a UI export', [ui, ...uiRows, 'Total,4,50,,'], 4, "'Total' is the sum of the others and was"],
   ])('%s is left out, and named', async (_, rows, line, words) => {
     const path = await file(rows)
     const { id, warnings } = await add(path, { property, period })
-    expect(warnings.filter((text) => text.includes(' is the sum of '))).toEqual([
-      expect.stringContaining(`${path}:${line}: the row ${words}`),
-    ])
+    const named = warnings.filter((text) => /(?:is the sum|are sums) of /.test(text))
+    expect(named).toEqual([expect.stringContaining(`${path}:${line}`)])
+    expect(named).toEqual([expect.stringContaining(words)])
     const sums = rows[0]?.startsWith('date') ? [6, 90] : [4, 50]
     const of = rows[0]?.startsWith('page') ? 'page page' : 'query property'
     const span = rows[0]?.startsWith('date') ? 'day' : 'period'
@@ -893,6 +893,28 @@ describe('a row of sums', () => {
     ])
   })
 
+  test('of each day and country counts, and what that doubles is said', async () => {
+    const rows = ['usa', 'deu'].flatMap((country) => [
+      `2026-10-01,desk,${country},3,30,2`,
+      `2026-10-01,lamp,${country},1,20,4`,
+      `2026-10-01,Total,${country},4,50,2.8`,
+    ])
+    const path = await file(['date,query,country,clicks,impressions,position', ...rows])
+    expect((await add(path, { property })).warnings).toContain(
+      `${path}:4: 2 rows such as 'Total' have together as much as the 4 others, and count as rows. If they are sums, undo this addition, and take them out of the file.`,
+    )
+  })
+
+  test('of each of many files is named for three of them', async () => {
+    for (let day = 1; day <= 5; day++)
+      await file(
+        [dated, `2026-10-0${day},desk,3,30,2`, `2026-10-0${day},lamp,1,20,4`, 'Total,,4,50,'],
+        `${day}.csv`,
+      )
+    const { warnings } = await add(folder, { property })
+    expect([warnings.length, warnings[3]]).toEqual([4, 'The same is so of 2 more files.'])
+  })
+
   test('of each file of a folder is left out', async () => {
     await file([dated, ...days.slice(0, 2), 'Total,,4,50,'], 'a.csv')
     await file([dated, '2026-10-03,desk,5,50,2', '2026-10-03,lamp,5,50,2', 'Total,,10,100,'], 'b.csv')
@@ -941,6 +963,21 @@ describe('an early and a final export of the same days', () => {
   ])('are added up where %s, as of devices', async (_, other) => {
     expect((await addBoth(early, other)).rows).toBe(24)
   })
+
+  test('are added up where days that were final in both differ, as of devices', async () => {
+    const month = (more: number) =>
+      Array.from(
+        { length: 28 },
+        (_, day) => `2026-10-${String(day + 1).padStart(2, '0')},desk,${4 * more},${50 * more},3`,
+      )
+    expect((await addBoth(month(1), month(1.5))).rows).toBe(56)
+  })
+})
+
+test('a range of days is no day', async () => {
+  const path = join(folder, 'weeks.csv')
+  await writeFile(path, 'date,query,clicks,impressions,position\n2026-08-01 - 2026-08-28,desk,1,10,2\n')
+  await expect(add(path, { property: 'sc-domain:acme.com' })).rejects.toThrow("'2026-08-01 - 2026-08-28'")
 })
 
 test('rows that nothing tells apart take no time to be compared', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decimalIn } from '../../src/arrive/csv.ts'
+import { type CsvRecord, cellText, csvParser, decimalIn, repeatedCells } from '../../src/arrive/csv.ts'
 
 const read = (text: string) => decimalIn(Buffer.from(`,${text},`), 1, text.length + 1)
 
@@ -15,3 +15,16 @@ test.each(['', '.', '1.', '.5', '1.2.3', '1,5', '-1', '1e3', ' 1', '1.2345678901
   '%j is left to others',
   (text) => expect(read(text)).toBe(-1),
 )
+
+test('a cell that has the bytes of the one above is another text where only one of them is quoted', () => {
+  let record: CsvRecord | null = null
+  const text = repeatedCells(() => record as CsvRecord, cellText)
+  const read: string[] = []
+  const parser = csvParser('rows.csv', 44, (one) => {
+    record = one
+    read.push(text(0))
+  })
+  parser.push(Buffer.from('"5"" pipe",1\n5"" pipe,2\n5"" pipe,3\n,,\n'))
+  parser.end()
+  expect(read).toEqual(['5" pipe', '5"" pipe', '5"" pipe'])
+})

@@ -48,6 +48,9 @@ import {
 type UiFile = Extract<RecognisedFile, { readonly kind: 'ui' }>
 type FiltersFile = Extract<RecognisedFile, { readonly kind: 'filters' }>
 
+/** Folders may have a file a day: so many of them are named for their sums. */
+const mostOfTotals = 3
+
 /** As many rows as Search Console puts into a file of its UI export at most. */
 const mostRows = 1_000
 
@@ -190,7 +193,10 @@ async function addRows(
   const [nowhere] = [...sinks.values()].flatMap((sink) => sink.unknownCountries)
   const warnings = [
     ...excess,
-    ...totals,
+    ...totals.slice(0, mostOfTotals),
+    ...(totals.length > mostOfTotals
+      ? [`The same is so of ${count(totals.length - mostOfTotals, 'more file')}.`]
+      : []),
     ...(counts.otherSearches === 0
       ? []
       : [
@@ -522,7 +528,8 @@ async function readCsvRows(
     where: () => `${file.name}:${at().line}`,
   }
   // Excel leaves empty cells out at the end of a row. What is cut has no line end.
-  const least = Math.max(layout.date, layout.clicks, layout.impressions) + 1
+  const { date, query, page, searchType, clicks, impressions } = layout
+  const least = Math.max(date, query, page, searchType, clicks, impressions) + 1
   let isHeader = true
   await readCsv(file, separator, (one) => {
     record = one

@@ -103,7 +103,10 @@ export function overlapOf(files: readonly RowsFile[]) {
           for (const row of seen.others(file, reader, day, place)) {
             const rows = found.get(row.file) ?? commonRowsOf()
             found.set(row.file, rows)
-            rows.add(row, row.isSame || isGrown(day, file, compared[row.file] as RowsFile, row), day, reader)
+            const other = compared[row.file] as RowsFile
+            const isTwice = row.isSame || isGrown(day, file, other, row)
+            const last = Math.min(daysOf(file).last, daysOf(other).last)
+            rows.add(row, { isTwice, isFinal: day !== 0 && day <= last - daysNotFinal }, day, reader)
           }
           if (place < last) seen.keep(place)
         })
@@ -136,19 +139,25 @@ type CommonRows = ReturnType<typeof commonRowsOf>
 function commonRowsOf() {
   const first = { where: '', day: 0, isSame: true, rows: 0, impressions: 0 }
   const twice = { ...first }
-  const alike = { ...first, isSame: false, more: 0, less: 0, others: 0, positions: 0, shifts: 0 }
+  const alike = { ...first, isSame: false, settled: 0, more: 0, less: 0, others: 0, positions: 0, shifts: 0 }
   return {
     /** Those that would count twice. */
     twice,
     /** Those that are about the same. */
     alike,
-    add(row: Alike, isTwice: boolean, day: number, reader: RowReader): void {
+    add(
+      row: Alike,
+      { isTwice, isFinal }: { readonly isTwice: boolean; readonly isFinal: boolean },
+      day: number,
+      reader: RowReader,
+    ): void {
       for (const kind of isTwice ? [twice, alike] : [alike]) {
         if (kind.rows === 0) Object.assign(kind, { where: reader.where(), day })
         if (kind.rows === 0 && kind === twice) kind.isSame = row.isSame
         kind.rows++
         kind.impressions += row.impressions
       }
+      alike.settled += isFinal && !row.isSame ? 1 : 0
       alike.more += row.isMore ? 1 : 0
       alike.less += row.isLess ? 1 : 0
       alike.others += row.others
@@ -160,12 +169,14 @@ function commonRowsOf() {
 
 /**
  * Whether rows that are about the same are those of one export, which was made early and again when its numbers had grown: nearly all of the
- * smaller file, all of them more in one file, but not twice as many, and at the same positions. Those of devices differ by more.
+ * smaller file, all of them more in one file, but not twice as many, and at the same positions; days that were final in both have the same numbers.
+ * Those of devices differ by more.
  */
 function areOfOneExport(alike: CommonRows['alike'], smaller: number): boolean {
-  const { rows, more, less, impressions, others, positions, shifts } = alike
+  const { rows, settled, more, less, impressions, others, positions, shifts } = alike
   return (
     rows >= fewestGrown &&
+    settled * 20 <= rows &&
     rows * 20 >= smaller * 19 &&
     (more === rows || less === rows) &&
     Math.max(impressions, others) < Math.min(impressions, others) * 2 &&
@@ -193,13 +204,13 @@ function seenRows(most: number) {
       row[1] = reader.whole(file.layout.impressions)
       row[2] = reader.number(file.layout.position)
       isKept = false
-      let found = none
+      const found: Alike[] = []
       let alike = 0
       for (free = low & (size - 1); files[free] !== 0 && alike < mostAlike; free = (free + 1) & (size - 1)) {
         if (highs[free] !== high || lows[free] !== low) continue
         alike++
         const one = compared(row, numbers, free * 3, (files[free] as number) - 1)
-        if (one.file !== place) found = [...found, one]
+        if (one.file !== place) found.push(one)
         else isKept ||= one.isSame
       }
       isKept ||= alike === mostAlike
@@ -215,8 +226,6 @@ function seenRows(most: number) {
     },
   }
 }
-
-const none: readonly Alike[] = []
 
 function compared(row: Float32Array, numbers: Float32Array, at: number, file: number): Alike {
   const [clicks, impressions, position] = [row[0], row[1], row[2]] as [number, number, number]

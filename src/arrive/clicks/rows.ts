@@ -472,12 +472,14 @@ export function rowSink(
   /** Keeps a row back that may be a sum, which need not be whole: most have no position. */
   const keep = (reader: RowReader, name: string): void => {
     let mistake: unknown = null
+    const strange = unknownCountries.length
     try {
       fill(reader)
     } catch (error) {
       mistake = error
     }
     const own = { ...row }
+    const ownStrange = unknownCountries.splice(strange)
     const where = reader.where()
     const day = layout.date === -1 ? (period?.from ?? 0) : readDay(reader.word(layout.date))
     totals.keep({
@@ -487,6 +489,7 @@ export function rowSink(
       where,
       take: () => {
         if (mistake !== null) throw mistake
+        if (unknownCountries.length === 0) unknownCountries.push(...ownStrange)
         add(own, () => where)
       },
     })
@@ -533,7 +536,9 @@ function totalNames(layout: ClickLayout) {
   const mayBeOfAll = memoized((word) => maySayTotal(word))
   return (reader: RowReader, row: ReturnType<typeof emptyRow>): string | null => {
     if (layout.positionSum !== -1 || layout.anonymous !== -1) return null
-    if (date !== -1 && mayBeOfAll(reader.word(date))) return reader.word(date)
+    const dated = date === -1 ? null : reader.word(date)
+    // A row that names a query and lacks its date is broken, and no sum.
+    if (dated !== null && dated.trim() !== '' && mayBeOfAll(dated)) return dated
     if (place === -1) return null
     const number = query === -1 ? row.page : row.query
     if (number >= known.length) {
