@@ -30,7 +30,7 @@ interface KeptRow {
   readonly take: () => void
 }
 
-/** Two numbers that are summed, such as clicks and impressions. */
+/** Clicks and impressions; of volumes the same number twice. */
 type SumNumbers = readonly [number, number]
 
 /**
@@ -49,20 +49,21 @@ export function keptTotals() {
     for (const row of kept.values()) row.take()
     kept.clear()
   }
+  /** What the other rows of a day have together; null: those of all days. */
   const beside = (day: number | null): SumNumbers => {
     const all = day === null ? [...days.values()].map(({ sums }) => sums) : [days.get(day)?.sums ?? [0, 0]]
     return all.reduce<SumNumbers>(([a, b], [one, other]) => [a + one, b + other], [0, 0])
   }
   return {
     /** Counts a row that is none of sums. */
-    see(day: number, one: number, other: number): void {
+    see(day: number, clicks: number, impressions: number): void {
       if (day !== last.day) {
         last = days.get(day) ?? { day, rows: 0, sums: [0, 0] }
         days.set(day, last)
       }
       last.rows++
-      last.sums[0] += one
-      last.sums[1] += other
+      last.sums[0] += clicks
+      last.sums[1] += impressions
     },
     /** Keeps a row back. Two of one day are no sums, and are taken. */
     keep(row: KeptRow): void {
@@ -86,45 +87,45 @@ export function keptTotals() {
       const [first] = rows
       const others = [...days.values()].reduce((sum, one) => sum + one.rows, 0)
       const most = rows.reduce((sum, { numbers: [, number] }) => sum + number, 0)
-      const isAny = (is: (own: number, sum: number) => boolean): boolean =>
+      const areMany = others > rows.length && most >= fewest
+      /** Whether each row that was kept back compares so with the sum of the others, in both numbers. */
+      const each = (compares: (own: number, sum: number) => boolean): boolean =>
         rows.every(({ day, numbers }) => {
           const sums = beside(day)
-          return is(numbers[0], sums[0]) && is(numbers[1], sums[1])
+          return compares(numbers[0], sums[0]) && compares(numbers[1], sums[1])
         })
-      const enough = others > rows.length && most >= fewest
-      const all = beside(null)
-      const areAll =
+      if (areMany && each((own, sum) => own === sum)) return { sums: rows.length, warning: leftOut(rows) }
+      const isLarge = areMany && first?.name !== '' && each((own, sum) => own >= sum)
+      takeAll()
+      const [clicks, impressions] = beside(null)
+      const areDoubled =
         named.rows > 1 &&
         others > named.rows &&
-        named.sums[0] >= all[0] &&
-        named.sums[1] >= all[1] &&
-        all[1] >= fewest
-      const doubling = areAll
-        ? `${named.where}: ${grouped(named.rows)} rows such as ${quoted(named.name)} have together as much as the ${grouped(others)} others, and count as rows. If they are sums, undo this addition, and take them out of the file.`
-        : null
-      if (first === undefined) return { sums: 0, warning: doubling }
-      if (enough && isAny((own, sum) => own === sum)) {
+        named.sums[0] >= clicks &&
+        named.sums[1] >= impressions &&
+        impressions >= fewest
+      if (areDoubled)
         return {
-          sums: rows.length,
-          warning:
-            rows.length === 1
-              ? `${first.where}: the row ${nameOf(first)} is the sum of the others and was left out.`
-              : `${grouped(rows.length)} rows are sums of the others and were left out; the first one is ${nameOf(first)} (${first.where}).`,
+          sums: 0,
+          warning: `${named.where}: ${grouped(named.rows)} rows such as ${quoted(named.name)} have together as much as the ${grouped(others)} others, and count as rows. If they are sums, undo this addition, and take them out of the file.`,
         }
-      }
-      takeAll()
-      const isLarge = enough && first.name !== '' && isAny((own, sum) => own >= sum)
       return {
         sums: 0,
         warning:
-          doubling !== null
-            ? doubling
-            : isLarge
-              ? `${first.where}: the row ${nameOf(first)} has as much as the ${count(others, 'other row')} together, and counts as a row. If it is a sum, undo this addition, and take it out of the file.`
-              : null,
+          isLarge && first !== undefined
+            ? `${first.where}: the row ${nameOf(first)} has as much as the ${count(others, 'other row')} together, and counts as a row. If it is a sum, undo this addition, and take it out of the file.`
+            : null,
       }
     },
   }
+}
+
+/** The sentence on rows that were sums. */
+function leftOut(rows: readonly KeptRow[]): string {
+  const [first] = rows as readonly [KeptRow]
+  return rows.length === 1
+    ? `${first.where}: the row ${nameOf(first)} is the sum of the others and was left out.`
+    : `${grouped(rows.length)} rows are sums of the others and were left out; the first one is ${nameOf(first)} (${first.where}).`
 }
 
 function nameOf({ name }: KeptRow): string {

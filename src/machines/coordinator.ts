@@ -39,16 +39,13 @@ export interface CoordinatorOptions extends Omit<CollectOptions, 'store' | 'conc
 
 /** Chunks that are written with one statement. */
 const chunksInGroup = 100
-/**
- * How long between two looks at what the workers have done; at most, while they have enough released chunks to take or have taken all, and where the
- * first of that lasts for long.
- */
+/** How long between two looks at what the workers have done; at most, where nothing is to be done for a while, and where chunks are taken slowly. */
 const pollEveryMs = 250
 const longestPollMs = 1_000
 const longestCalmPollMs = 2_000
 /** Chunks that are released ahead of the workers; more of them than there are leased. */
 const releasedAhead = 8
-/** So few chunks at the end of a run may all be done at any moment, and so may what lasts for so few looks at the pace of the workers. */
+/** A run may end at any moment when so few chunks are left, or so few times what was done since the last look. */
 const lastChunks = 4
 const lastLooks = 4
 /** Chunks that workers have until an answer could be used: a run that begins badly wastes no more than on one machine. */
@@ -80,9 +77,7 @@ export async function collectOnMachines(
   let leftOut: readonly SkippedQueries[] = []
   let before: number | null = null
   let limits: Release['limits'] = new Map()
-  let pauseMs = pollEveryMs
-  let releasedBefore = 0
-  let doneBefore = 0
+  const looks = pacedLooks()
 
   try {
     const account = await reader.read()
@@ -98,21 +93,13 @@ export async function collectOnMachines(
       const bought = await progress()
       const isUsed = isTried(bought)
       const ahead = isUsed ? releasedAhead + states.leased : untriedChunks - states.leased
-      // Where all is released, there is nothing to do before nearly all of it is done.
-      const lasts = bought.open > lastLooks * (bought.done - doneBefore)
-      const isAtEnd = states.released === 0 && (states.leased <= lastChunks || !lasts)
-      doneBefore = bought.done
-      const hasEnough = isUsed && (states.released * 2 >= ahead || (states.planned === 0 && !isAtEnd))
-      const isCalm = states.planned > 0 && (releasedBefore - states.released) * 4 <= states.released
-      const longestMs = isCalm ? longestCalmPollMs : longestPollMs
-      pauseMs = hasEnough ? Math.min(pauseMs * 2, longestMs) : pollEveryMs
-      releasedBefore = states.released
+      looks.see({ ...states, ...bought, ahead: isUsed ? ahead : null })
       const isDead = states.dead > 0 && states.planned + states.released + states.leased === 0
       if (isDead) stop.request(deadChunks)
       if (states.planned > 0) {
         const released = await releases.next(Math.max(0, ahead - states.released))
         limits = released.limits
-        releasedBefore += released.grants.length
+        looks.release(released.grants.length)
         if (released.stop !== null) stop.request(released.stop)
         const isStuck =
           released.grants.length === 0 && states.released + states.leased === 0 && limits.size > 0
@@ -128,7 +115,7 @@ export async function collectOnMachines(
         if (!stop.signal.aborted && !(await chunking.add())) break
       }
       await noWorker(states)
-      await sleep(clock, pauseMs, stop.signal).catch(() => {})
+      await sleep(clock, looks.pauseMs(), stop.signal).catch(() => {})
     }
   } catch (error) {
     if (error instanceof UsageUnavailable) stop.request(error.stop)
@@ -391,6 +378,39 @@ export function workerWatch({
     isSaid = isPaused || released > 0
     if (isPaused) notice('Paused by rankline queue pause: nothing more is bought until rankline queue resume')
     else if (released > 0) notice(whyNotTaken(workers))
+  }
+}
+
+/** How long who coordinates waits before the next look: longer and longer while there is nothing to do. */
+function pacedLooks() {
+  let pauseMs = pollEveryMs
+  /** Chunks that were released at the end of the last look, and tasks that were done. */
+  let released = 0
+  let done = 0
+  return {
+    /** What a look showed: chunks and tasks by their state, and how many chunks are to be released ahead; null until an answer could be used. */
+    see(now: {
+      readonly planned: number
+      readonly released: number
+      readonly leased: number
+      readonly done: number
+      readonly open: number
+      readonly ahead: number | null
+    }): void {
+      const lastsLong = now.leased > lastChunks && now.open > lastLooks * (now.done - done)
+      const hasNothingToDo =
+        now.ahead !== null &&
+        (now.released * 2 >= now.ahead || (now.planned === 0 && (now.released > 0 || lastsLong)))
+      const isCalm = now.planned > 0 && (released - now.released) * 4 <= now.released
+      const longestMs = isCalm ? longestCalmPollMs : longestPollMs
+      pauseMs = hasNothingToDo ? Math.min(pauseMs * 2, longestMs) : pollEveryMs
+      released = now.released
+      done = now.done
+    },
+    release(chunks: number): void {
+      released += chunks
+    },
+    pauseMs: () => pauseMs,
   }
 }
 

@@ -4,7 +4,10 @@ import { whenReachable } from './waiting.ts'
 
 /** An older note is kept while its round trip was shorter, for so long: monotonic clocks drift apart by some milliseconds an hour. */
 const keptMs = 600_000
-/** Then it makes way for one that took at most so much longer: a question that waited for a connection would show the clock by half of that too late. */
+/**
+ * After that, only a note whose round trip was at most so much longer takes its place: one that waited for a connection may be wrong by half of
+ * its wait. After twice that time, any does.
+ */
 const quickMs = 10
 
 interface Note {

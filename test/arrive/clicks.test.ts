@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
+import { addClicks, findClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { countedSpans } from '../../src/arrive/clicks/counted.ts'
 import { siteOfProperty, uiExport } from '../../src/arrive/clicks/rows.ts'
 import { readDay } from '../../src/arrive/csv.ts'
@@ -30,8 +30,10 @@ afterEach(async () => {
 })
 
 const options = { property: null, period: null, now: Date.parse('2026-11-26T20:00:00Z') }
-const add = (path: string, more: Partial<Parameters<typeof addClicks>[2]> = {}) =>
-  addClicks(async () => store, path, { ...options, ...more })
+const add = async (path: string, more: Partial<Parameters<typeof addClicks>[2]> = {}) => {
+  const all = { ...options, ...more }
+  return await addClicks(store, await findClicks(path, all), all)
+}
 
 /** What is stored of an addition: each table with its sums. */
 async function sumsOf(id: number) {

@@ -6,7 +6,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { parquetMetadata } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addClicks } from '../../src/arrive/clicks/add-clicks.ts'
+import { addClicks, findClicks } from '../../src/arrive/clicks/add-clicks.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
 import { aStore } from '../store/build.ts'
 import { query } from '../support/stored-rows.ts'
@@ -34,7 +34,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 const add = async (path: string) => {
-  const { id } = await addClicks(async () => store, path, { property: null, period: null, now: Date.now() })
+  const options = { property: null, period: null, now: Date.now() }
+  const { id } = await addClicks(store, await findClicks(path, options), options)
   return id
 }
 
@@ -166,7 +167,8 @@ test('queries of rows that are left out are not stored', async () => {
   const rows = table(600, { query: `CASE WHEN i % 50 = 49 THEN 'pictures' ELSE 'desk' END` })
   const file = await written(rows, 'COMPRESSION snappy')
   await using opened = await openStore(path)
-  await addClicks(async () => opened, file, { property: null, period: null, now: Date.now() })
+  const options = { property: null, period: null, now: Date.now() }
+  await addClicks(opened, await findClicks(file, options), options)
   expect(query(path, 'SELECT text FROM click_texts')).toEqual([{ text: 'desk' }])
 })
 

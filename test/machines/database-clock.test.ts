@@ -64,6 +64,17 @@ test('A quick answer counts for ten minutes, since clocks drift apart', () => {
   expect(error()).toBeLessThan(100)
 })
 
+test('After ten minutes a quick answer takes the place of a quicker one, and after twenty one that waited does', () => {
+  const { ask, pass, error } = aMachine()
+  const errorAfter = (minutes: number, wayMs: number): number => {
+    pass(minutes * 60_000)
+    ask(wayMs, 0)
+    return Math.round(error())
+  }
+  expect([errorAfter(0, 0), errorAfter(11, 100), errorAfter(0, 8)]).toEqual([0, 0, 4])
+  expect([errorAfter(11, 100), errorAfter(10, 100)]).toEqual([4, 50])
+})
+
 test('It follows a database whose clock was set, or that has failed over to another server, at once', () => {
   let set = 0
   const { ask, error } = aMachine({ databaseAt: (monotonic) => monotonic + set })

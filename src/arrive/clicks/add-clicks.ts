@@ -54,15 +54,36 @@ const mostOfTotals = 3
 /** As many rows as Search Console puts into a file of its UI export at most. */
 const mostRows = 1_000
 
-/**
- * Adds what a file, a folder or an archive says of clicks, as one change. Throws a sentence where it cannot be read to its end; then nothing
- * is stored.
- *
- * @param open gives the database, once the files are known to have clicks
- */
+type ClickFiles = Awaited<ReturnType<typeof findClicks>>
+
+/** Recognises what a file, a folder or an archive says of clicks. Throws a sentence where that is nothing, or of different kinds. */
+export async function findClicks(path: string, { property }: Pick<AddOptions, 'property'>) {
+  if (property !== null && siteOfProperty(property) === null)
+    throw new UsageError(`'${property}' names no site. Write the property as in --site acme.com`)
+  const files = await inputFiles(path)
+  const recognised: (RecognisedFile | JsonFile)[] = []
+  for (const file of files) recognised.push(await recognise(file))
+  const keys = keyNames(recognised.flatMap((one) => (one.kind === 'json' ? [one.rows] : [])))
+  const found = recognised.map((one): RecognisedFile => {
+    if (one.kind !== 'json') return one
+    const table = one.rows.named(keys.of(one.rows))
+    return table === null ? { kind: 'other', file: one.file } : { kind: 'rows', file: one.file, ...table }
+  })
+  const rowFiles = found.filter((one) => one.kind === 'rows')
+  const uiFiles = found.filter((one) => one.kind === 'ui')
+  if (rowFiles.length + uiFiles.length === 0) throw new UsageError(unknownFile(path, files))
+  if (rowFiles.length > 0 && uiFiles.length > 0)
+    throw new UsageError(
+      `${path} holds tables of the UI export (${uiFiles[0]?.file.name}) and rows by day (${rowFiles[0]?.file.name}). Add them one after the other`,
+    )
+  const filters = found.filter((one) => one.kind === 'filters')
+  return { path, files, rowFiles, uiFiles, filters, keyOfCountry: keys.country }
+}
+
+/** Adds the clicks of files as one change. Throws a sentence where one cannot be read to its end; then nothing is stored. */
 export async function addClicks(
-  open: () => Promise<Pick<Store, 'clickAdditionOf' | 'draftClicks'>>,
-  path: string,
+  store: Pick<Store, 'clickAdditionOf' | 'draftClicks'>,
+  { path, files, rowFiles, uiFiles, filters, keyOfCountry }: ClickFiles,
   options: AddOptions,
 ): Promise<{
   readonly id: number
@@ -75,30 +96,10 @@ export async function addClicks(
   /** What a reader should know, in one sentence each. */
   readonly warnings: readonly string[]
 }> {
-  if (options.property !== null && siteOfProperty(options.property) === null)
-    throw new UsageError(`'${options.property}' names no site. Write the property as in --site acme.com`)
-  const files = await inputFiles(path)
-  const recognised: (RecognisedFile | JsonFile)[] = []
-  for (const file of files) recognised.push(await recognise(file))
-  const keys = keyNames(recognised.flatMap((one) => (one.kind === 'json' ? [one.rows] : [])))
-  const found = recognised.map((one): RecognisedFile => {
-    if (one.kind !== 'json') return one
-    const table = one.rows.named(keys.of(one.rows))
-    return table === null ? { kind: 'other', file: one.file } : { kind: 'rows', file: one.file, ...table }
-  })
-  const rowFiles = found.filter((one) => one.kind === 'rows')
-  const uiFiles = found.filter((one) => one.kind === 'ui')
-  const filters = found.filter((one) => one.kind === 'filters')
-  if (rowFiles.length + uiFiles.length === 0) throw new UsageError(unknownFile(path, files))
-  if (rowFiles.length > 0 && uiFiles.length > 0)
-    throw new UsageError(
-      `${path} holds tables of the UI export (${uiFiles[0]?.file.name}) and rows by day (${rowFiles[0]?.file.name}). Add them one after the other`,
-    )
   const digests = await digestsOf(files)
   const digest = createHash('sha256')
     .update([...digests.values()].sort().join())
     .digest('hex')
-  const store = await open()
   const before = await store.clickAdditionOf(digest)
   if (before !== null)
     return { id: before, isNew: false, rows: 0, otherSearches: 0, leftOut: [], warnings: [] }
@@ -111,7 +112,7 @@ export async function addClicks(
           isArchive: files[0]?.path === null,
           country: countryFilter(filters),
         })
-      : await addRows(draft, rowFiles, { ...options, digests, keyOfCountry: keys.country })
+      : await addRows(draft, rowFiles, { ...options, digests, keyOfCountry })
   const id = await draft.commit({
     addedAt: options.now,
     source: path,

@@ -184,11 +184,11 @@ function areOfOneExport(alike: CommonRows['alike'], smaller: number): boolean {
   )
 }
 
-/** Rows of files by what they are about, in 22 bytes a place: a Map of millions would fill memory. */
+/** Rows of files by what they are about, in 24 bytes a place: a Map of millions would fill memory. */
 function seenRows(most: number) {
   let size = 1 << 10
   while (size * 0.7 < most) size *= 2
-  const [highs, lows, files] = [new Int32Array(size), new Int32Array(size), new Uint16Array(size)]
+  const [highs, lows, files] = [new Int32Array(size), new Int32Array(size), new Uint32Array(size)]
   const numbers = new Float32Array(size * 3)
   const key = rowKey()
   /** Of the row that is read: its numbers, the place where it would stand, and whether it stands there. */
@@ -263,7 +263,7 @@ function rowKey() {
       key.high = 0x9e3779b9 | 0
       key.low = 0x85ebca6b | 0
       add(day)
-      for (const field of words) if (layout[field] !== -1) addWord(reader.word(layout[field]))
+      for (const field of dimensions) if (layout[field] !== -1) addWord(reader.word(layout[field]))
       if (layout.query !== -1) add(reader.text(layout.query, 'query'))
       if (layout.page !== -1) add(reader.text(layout.page, 'page'))
       addWord(reader.unread())
@@ -275,4 +275,4 @@ function rowKey() {
 }
 
 /** What tells rows apart beside their texts. */
-const words = ['property', 'country', 'device', 'searchType'] as const
+const dimensions = ['property', 'country', 'device', 'searchType'] as const

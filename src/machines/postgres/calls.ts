@@ -44,7 +44,7 @@ export function sharedCalls(postgres: Postgres) {
     /**
      * Stores an answer and settles its call as billed. Not refused when the lease was lost: it was paid for.
      *
-     * @param others where more are to come, it waits a moment and is written with them; less of one where they come soon
+     * @param others where more are to come, it waits to be written with them, for less time where they come soon
      */
     answer: async (
       call: NewSharedCall,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { addClicks } from '../../../arrive/clicks/add-clicks.ts'
+import { addClicks, findClicks } from '../../../arrive/clicks/add-clicks.ts'
 import { type CountedQuery, countedQueries, suggest } from '../../../arrive/clicks/counted.ts'
 import { fitCurve, heldOut, type KeywordSamples } from '../../../arrive/clicks/fit.ts'
 import { siteOfProperty } from '../../../arrive/clicks/rows.ts'
@@ -83,20 +83,16 @@ async function add(flags: ClicksFlags, terminal: Terminal): Promise<number> {
   const now = systemClock.wall()
   const options = { property: propertyOption(flags.site), period: periodOption(flags, now), now }
   const database = databaseFile.path(flags)
-  let changed = null as Awaited<ReturnType<typeof storedData.change>> | null
-  await using _opened = { [Symbol.asyncDispose]: async () => await changed?.[Symbol.asyncDispose]() }
   // No database is made for files that are none of clicks.
-  const open = async (): Promise<Store> => {
-    databaseFile.makeDefaultFolder(database)
-    changed ??= await storedData.change(database, {
-      wait: flags.wait,
-      beside: false,
-      log: (line) => note(terminal, line),
-    })
-    return changed.store
-  }
-  const added = await addClicks(open, flags.name, options)
-  const store = await open()
+  const files = await findClicks(flags.name, options)
+  databaseFile.makeDefaultFolder(database)
+  await using changed = await storedData.change(database, {
+    wait: flags.wait,
+    beside: false,
+    log: (line) => note(terminal, line),
+  })
+  const { store } = changed
+  const added = await addClicks(store, files, options)
   const addition = (await store.clickAdditions()).find(({ id }) => id === added.id)
   if (addition === undefined) throw new Error(`The addition ${added.id} is missing`)
   if (!added.isNew && isAskedOtherwise(options, addition))
