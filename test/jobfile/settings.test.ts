@@ -156,6 +156,7 @@ describe('a schedule that no clock could run', () => {
     ['0 0 31 2 *', ': that day never comes; write a day that the month has'],
     ['0 0 31 4,6 *', ': that day never comes; write a day that the month has'],
     ['0 0 32 * *', ': 32 is not a valid day of the month; write 1 to 31'],
+    ['0 0 1-32/2 * *', ': 32 is not a valid day of the month; write 1 to 31'],
     ['0 0 0 * *', ': 0 is not a valid day of the month; write 1 to 31'],
     ['0 24 * * *', ': 24 is not a valid hour; write 0 to 23'],
     ['60 0 6 * * *', ': 60 is not a valid second; write 0 to 59'],
@@ -198,7 +199,9 @@ describe('a schedule that no clock could run', () => {
       .map((parts) => parts.join(' '))
     fc.assert(
       fc.property(pattern, (text) => {
-        expect('value' in schedule(text)).toBe(comes(text))
+        // Of a range with a step, the parser looks at no number that it steps over: without the step it looks at all of them.
+        const whole = text.replaceAll(/(-[^,/ ]*)\/[^, ]*/g, '$1')
+        expect('value' in schedule(text)).toBe(comes(text) && comes(whole))
       }),
       { numRuns: 2_000 },
     )
