@@ -169,7 +169,12 @@ export function openBatches(options: BatchOptions, runs: readonly Run[], budget:
     },
     /** Leaves out of the runs what is worth least, until the rest is covered. */
     fit: (): Promise<readonly SkippedQueries[]> =>
-      store.fit({ runs: funds(), credits: budget.availableCredits(), calls: budget.availableCalls() }),
+      store.fit({
+        runs: funds(),
+        limits: budget.sharedLimits(),
+        credits: budget.availableCredits(),
+        calls: budget.availableCalls(),
+      }),
     /**
      * Tasks of these operations that may be sent, of each no more than it has room for; none while all that is left waits for
      * others; null when nothing is left or covered.

@@ -309,6 +309,8 @@ export interface FitFunds {
       readonly keep: number
     }
   >
+  /** Limits that hold for several of them together, with the credits that they leave. */
+  readonly limits: readonly { readonly runs: ReadonlySet<number | string>; readonly left: number }[]
   /** Credits that the balance covers. */
   readonly credits: number
   /** Calls that the quotas of the key allow. */
@@ -319,47 +321,67 @@ export interface FitFunds {
 export interface FitQuery {
   /** Its run, or its job where it has none yet. */
   readonly run: number | string
-  /** What is asked: the same in every run, and bought once; null where it is new. */
+  /** What is asked: the same in every run, and each page of it is bought once; null where no other run asks it. */
   readonly query: number | string | null
-  readonly calls: number
-  readonly credits: number
+  /** Numbers of the pages that no stored answer covers. */
+  readonly pages: readonly number[]
+  /** Credits of a page. */
+  readonly price: number
+  /** Pages that the service works on already: their price is set aside, and the query is taken whatever the others cost. */
+  readonly accepted: readonly number[]
 }
 
 /**
  * Decides for one query after the other, the most valuable first, whether it is bought: where everything that it may
  * need is covered beside all that was taken before.
  */
-export function fitToBalance({ runs, credits, calls }: FitFunds): (query: FitQuery) => boolean {
-  let balance = credits
+export function fitToBalance({ runs, limits, credits, calls }: FitFunds): (query: FitQuery) => boolean {
+  const all = { left: credits, pages: takenPages() }
   let callsLeft = calls
   /** The most that any run with a taken query keeps: any of them may be sent last. */
   let kept = 0
+  // Each run pays for itself where the call of another fails.
   const budgets = new Map([...runs].map(([run, { budget }]) => [run, budget]))
-  /** Credits and calls of queries that another run takes already. */
-  const taken = new Map<number | string, FitQuery>()
-  return (asked) => {
-    // Each run pays for itself where the other's call fails.
-    const query = beyond(asked, asked.query === null ? undefined : taken.get(asked.query))
-    const budget = budgets.get(query.run) ?? 0
-    const keep = Math.max(kept, runs.get(query.run)?.keep ?? 0)
-    const covered = asked.credits <= budget && query.credits <= balance - keep && query.calls <= callsLeft
-    if (asked.credits > 0 && !covered) return false
-    if (query.credits > 0) kept = keep
-    balance -= query.credits
-    callsLeft -= query.calls
-    budgets.set(query.run, budget - asked.credits)
-    if (asked.query !== null && query.calls > 0) taken.set(asked.query, asked)
+  const shared = limits.map((limit) => ({ ...limit, pages: takenPages() }))
+  return (query) => {
+    const { run, pages, price, accepted } = query
+    const binding = shared.filter((limit) => limit.runs.has(run))
+    for (const payer of [all, ...binding]) payer.pages.take(query, accepted)
+    if (pages.length === 0) return true
+    const budget = (budgets.get(run) ?? 0) - pages.length * price
+    const keep = Math.max(kept, runs.get(run)?.keep ?? 0)
+    const beyond = all.pages.beyond(query)
+    const isCovered =
+      budget >= 0 &&
+      beyond * price <= all.left - keep &&
+      beyond <= callsLeft &&
+      binding.every((limit) => limit.pages.beyond(query) * price <= limit.left)
+    if (!isCovered && accepted.length === 0) return false
+    kept = keep
+    budgets.set(run, budget)
+    callsLeft -= beyond
+    for (const payer of [all, ...binding]) payer.left -= payer.pages.take(query, pages) * price
     return true
   }
 }
 
-/** What a query costs on top of an equal one that is bought. */
-function beyond(query: FitQuery, same: FitQuery | undefined): FitQuery {
-  if (same === undefined) return query
+/** The pages of queries that several runs ask, each of which is paid once. */
+function takenPages() {
+  const taken = new Map<number | string, readonly number[]>()
+  const missing = ({ query }: FitQuery, pages: readonly number[]): readonly number[] => {
+    const known = query === null ? undefined : taken.get(query)
+    return known === undefined ? pages : pages.filter((page) => !known.includes(page))
+  }
   return {
-    ...query,
-    calls: Math.max(0, query.calls - same.calls),
-    credits: Math.max(0, query.credits - same.credits),
+    /** How many pages of a query are to be paid beside those that were taken. */
+    beyond: (query: FitQuery): number => missing(query, query.pages).length,
+    /** Takes pages of a query; answers how many of them are to be paid. */
+    take: (query: FitQuery, pages: readonly number[]): number => {
+      const more = missing(query, pages)
+      if (query.query !== null && more.length > 0)
+        taken.set(query.query, [...(taken.get(query.query) ?? []), ...more])
+      return more.length
+    },
   }
 }
 

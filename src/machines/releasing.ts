@@ -119,7 +119,8 @@ export function releaser(
           keep: settings.budget.keep ?? 0,
           fresh: freshSpan(settings.freshnessMs, clock.wall()),
         }))
-        funds = { runs: own, credits: budget.availableCredits(), calls }
+        const limits = budget.sharedLimits()
+        funds = { runs: own, limits, credits: budget.availableCredits(), calls }
         return []
       })
       return await store.fit(funds)

@@ -152,6 +152,26 @@ test('80 % of max_credits is warned of', async () => {
 })
 
 describe('rankline.yaml', () => {
+  test('limits all jobs of its folder together where they are fitted into the balance', async () => {
+    const { sandbox, place } = await staged()
+    await place.file('rankline.yaml', 'defaults: { timezone: Pacific/Kiritimati }\nbudget: { per_day: 6 }\n')
+    await place.file('a.yaml', queries(4, 'a'))
+    await place.file('b.yaml', queries(4, 'b'))
+    const both = ['a.yaml', 'b.yaml', '--fit-balance', '--json']
+
+    const plan = await callAt(place, untilClock(12), 'plan', ...both)
+    const run = await callAt(place, untilClock(12), 'run', ...both)
+
+    const none = { queries: 0, credits: 0 }
+    const one = { queries: 1, credits: 1 }
+    expect(JSON.parse(plan.stdout)).toMatchObject([{ left_out: one }, { left_out: one }])
+    expect(JSON.parse(run.stdout)).toMatchObject([{ left_out: one }, { left_out: one }])
+    expect([run.code, sandbox.ledger.charged]).toEqual([0, 6])
+    // Each by itself would fit.
+    const alone = await callAt(place, untilClock(12, 1), 'plan', 'b.yaml', '--fit-balance', '--json')
+    expect(JSON.parse(alone.stdout)).toMatchObject({ left_out: none })
+  })
+
   test('limits all jobs of its folder together, whichever command collects them', async () => {
     const { sandbox, place } = await staged()
     await place.file('rankline.yaml', 'defaults: { timezone: Pacific/Kiritimati }\nbudget: { per_day: 9 }\n')

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSettings } from '../../src/model/job.ts'
-import type { Run } from '../../src/model/run.ts'
-import { answer, webPage, work } from './answers.ts'
+import type { Run, Task } from '../../src/model/run.ts'
+import { aJob } from '../run/build.ts'
+import { testTable } from '../support/test-table.ts'
+import { answer, read, submit, webPage, work } from './answers.ts'
 import {
+  aQuery,
   aStore,
   firstTask,
   hour,
@@ -11,11 +14,12 @@ import {
   noon,
   plan,
   planJobs,
+  plannedJob,
   since,
   type TempStore,
   text,
 } from './build.ts'
-import { askedAt, fitInto, pages } from './fitting.ts'
+import { askedAt, begun, fitInto, foretold, pages } from './fitting.ts'
 
 const pending = (temp: TempStore, runs: readonly Run[]) => runs.map((run) => pages(temp, run, 'pending'))
 
@@ -79,6 +83,62 @@ describe('several runs at once', () => {
     }
     expect(pending(temp, runs)).toEqual(['', ''])
     expect(credits).toBe(3)
+  })
+})
+
+describe('jobs that ask the same query', () => {
+  testTable<[string, string, number, number, number]>([
+    // How the pages of the first job ended, how many pages each of the two asks now, and what they come to together.
+    ['and the same pages', '', 2, 2, 2],
+    ['though one asks deeper', '', 1, 3, 3],
+    ['but other pages of it, for the first one failed for good in one of them', '-', 2, 1, 2],
+    ['one of which lacks a page in between', '+!', 3, 3, 2],
+    ['one of which has some of its pages', '+', 3, 3, 2],
+    ['one of which has all that the other asks', '++', 2, 1, 0],
+  ])('pay each page once, %s', async (_, ends, one, two, cost) => {
+    const { temp, run } = await begun(ends, Math.max(1, ends.length), { name: 'one' })
+    const other = aJob({ name: 'two' })
+    const jobs = [plannedJob({ settings: run.settings, continues: run.id }), plannedJob({ settings: other })]
+    await using draft = await temp.store.draft()
+    await draft.add('one', [aQuery({ text: 'a', depth: 10 * one })])
+    await draft.add('two', [aQuery({ text: 'a', depth: 10 * two })])
+    const means = new Map(['one', 'two'].map((name) => [name, { budget: 99, keep: 0 }]))
+    const leftWith = (credits: number) => draft.fit(jobs, { runs: means, limits: [], credits, calls: 99 })
+    if (cost > 0) expect((await leftWith(cost - 1)).size).toBeGreaterThan(0)
+    expect((await leftWith(cost)).size).toBe(0)
+
+    const runs = await draft.commit(jobs, noon)
+    expect(await fitInto(temp, cost, runs)).toEqual([])
+    let credits = cost
+    for (;;) {
+      const request = { runs: runs.map(({ id }) => meansOf(id)), credits, limit: 1, shared: true }
+      const [task] = await lease(temp.store, 0, request)
+      if (task === undefined) break
+      const owner = runs.find(({ id }) => id === task.runId) as Run
+      const page = webPage(`${task.page}x`)
+      if (task.reusable === null) {
+        await answer(temp.store, task, owner, page)
+        credits -= 1
+      } else {
+        await temp.store.reuseAnswer(task.id, task.reusable)
+        await read(temp.store, task, owner, task.reusable, page)
+      }
+    }
+    expect([...pending(temp, runs), credits]).toEqual(['', '', 0])
+  })
+})
+
+describe('a page that the service works on', () => {
+  test('is paid already, and those that may follow it are covered before all others', async () => {
+    const temp = await aStore()
+    const queries = [...text('a'), { text: 'b', operation: 'alpha.images', pages: 3 }, ...text('c')]
+    const run = await plan(temp.store, { queries })
+    const [, pictures] = await lease(temp.store, run.id)
+    await submit(temp.store, pictures as Task)
+    await temp.store.recover([run.id], noon)
+    expect((await foretold(temp, run, queries, { credits: 3 })).left).toEqual({ queries: 1, credits: 1 })
+    expect(await fitInto(temp, 3, [run])).toEqual([{ runId: run.id, queries: 1, credits: 1 }])
+    expect(pages(temp, run, 'pending')).toBe('a/1 b/2 b/3')
   })
 })
 

@@ -63,7 +63,7 @@ export async function foretold(
   await draft.add(run.job, queries.map(aQuery))
   const job = plannedJob({ settings: run.settings, continues: run.id, fresh })
   const runs = new Map([[run.job, { budget: 1_000, keep: 0 }]])
-  const rest = await draft.fit([job], { runs, credits, calls: 1_000 })
+  const rest = await draft.fit([job], { runs, limits: [], credits, calls: 1_000 })
   const summary = await draft.summary(job)
   return {
     left: rest.get(run.job) ?? null,

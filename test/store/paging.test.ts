@@ -131,6 +131,20 @@ describe('the pages that follow from an answer', () => {
     expect(tasks(temp)).toEqual(['1 done', '2 done', '3 done'])
   })
 
+  test('do not follow a page that came before its query was dropped from the job, and is read after', async () => {
+    const temp = await aStore()
+    const job = { paging: 'until-found' as const }
+    const run = await plan(temp.store, { job, queries: [{ text: 'a', depth: 30 }, { text: 'b' }] })
+    const first = await firstTask(temp.store, run)
+    const kept = await keep(temp.store, first)
+    await plan(temp.store, { job, queries: [{ text: 'b' }], continues: run.id })
+    expect(await read(temp.store, first, run, kept, webPage('ab'))).toEqual({ added: 0, skipped: 0 })
+    expect((await temp.store.tally(run.id)).tasks).toMatchObject({ done: 1, pending: 1 })
+    // Asked again, it goes on.
+    await plan(temp.store, { job, queries: [{ text: 'a', depth: 30 }], continues: run.id })
+    expect((await lease(temp.store, run.id)).map(({ text, page }) => `${text} ${page}`)).toEqual(['a 2'])
+  })
+
   test('stop as soon as every own target was found', async () => {
     const temp = await aStore()
     const targets = [aTarget('c.example'), aTarget('a.example'), aTarget('z.example', { own: false })]

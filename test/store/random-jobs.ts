@@ -4,7 +4,7 @@ import type { Run, Task } from '../../src/model/run.ts'
 import type { Store } from '../../src/store/sqlite/open.ts'
 import type { PlannedJob } from '../../src/store/sqlite/planning/staging.ts'
 import { aJob } from '../run/build.ts'
-import { answer, fail, malformed, webPage } from './answers.ts'
+import { answer, fail, malformed, submit, webPage } from './answers.ts'
 import { aQuery, hour, lease, meansOf, noon, plannedJob, since } from './build.ts'
 
 /** A job as it was planned first and left, and as it is planned again; at random. */
@@ -22,19 +22,24 @@ export interface RandomJob {
 
 type Queries = readonly (Partial<JobQuery> & { readonly text: string })[]
 
-/** How a page ends: with results, with none, or failed; or its process dies. */
+/** How a page ends: with results, with none, or failed; or its process dies, perhaps when the service has taken it as a job. */
 const ends = ['answered', 'answered', 'empty', 'server-error', 'rejected'] as const
-type End = (typeof ends)[number] | 'malformed' | 'died'
+type End = (typeof ends)[number] | 'malformed' | 'died' | 'accepted'
 export const end = fc.constantFrom(...ends)
 
 const query = fc
   .record({
     text: fc.constantFrom('a', 'b', 'c', 'd'),
-    operation: fc.constantFrom('alpha.search', 'alpha.search', 'gamma.search', 'alpha.ai'),
+    operation: fc.constantFrom('alpha.search', 'alpha.search', 'gamma.search', 'alpha.ai', 'alpha.images'),
     depth: fc.constantFrom(null, 10, 20, 30),
     priority: fc.constantFrom(0, 0, 1),
   })
-  .map((one) => (one.operation === 'alpha.ai' ? { ...one, depth: null } : one))
+  .map((one) => {
+    if (one.operation === 'alpha.ai') return { ...one, depth: null }
+    return one.operation === 'alpha.images' && one.depth !== null
+      ? { ...one, depth: null, pages: one.depth / 10 }
+      : one
+  })
 const queries = fc.array(query, { minLength: 1, maxLength: 6 })
 
 export const randomJob: fc.Arbitrary<RandomJob> = fc.record({
@@ -44,7 +49,7 @@ export const randomJob: fc.Arbitrary<RandomJob> = fc.record({
     fc.record({
       queries,
       credits: fc.oneof(fc.constant(1_000), fc.nat(8)),
-      ends: fc.array(fc.constantFrom(...ends, 'died'), { maxLength: 10 }),
+      ends: fc.array(fc.constantFrom(...ends, 'died', 'accepted'), { maxLength: 10 }),
     }),
   ),
   retried: fc.boolean(),
@@ -88,7 +93,11 @@ export function aWorld(store: Store, example: number) {
     if (end === 'answered') await answer(store, task, run, fullPage(task), at)
     else if (end === 'empty') await answer(store, task, run, webPage(''), at)
     else if (end === 'malformed') await malformed(store, task, run, at)
-    else if (end !== 'died') await fail(store, task, run, end)
+    else if (end === 'accepted') {
+      // Only pictures are fetched by jobs.
+      if (task.operation === 'alpha.images') await submit(store, task, at)
+      else await answer(store, task, run, fullPage(task), at)
+    } else if (end !== 'died') await fail(store, task, run, end)
   }
 
   return {

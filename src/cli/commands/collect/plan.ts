@@ -103,7 +103,7 @@ export async function plan(given: PlanFlags, terminal: Terminal): Promise<number
     }
   })
   const quotas = await quotaUsage(store, app.keyHash, account, app.clock.wall())
-  const leftOut = flags.fitBalance === true ? await unfit(draft, budgeted, account, quotas.left) : null
+  const leftOut = flags.fitBalance === true ? await unfit(store, draft, budgeted, account, quotas.left) : null
   const documents = planDocuments(budgeted, account, leftOut)
   const shownLimits = limitsToShow(budgeted)
   for (const warning of [
@@ -381,16 +381,34 @@ function amount(n: number | null | undefined, otherwise: string): string {
   return n == null ? otherwise : grouped(n)
 }
 
-function unfit(
+/** What would be left out of each job; what asynchronous jobs that are not done yet will cost is not there for it. */
+async function unfit(
+  store: Store,
   draft: PlanDraft,
   jobs: Parameters<typeof planDocuments>[0],
   { remaining }: Account,
   calls: number,
 ) {
-  const runs = new Map(jobs.map(({ summary, funds }) => [summary.job, funds]))
-  return draft.fit(
+  const inJobs = await store.openJobsOfOthers([])
+  const runs = new Map<string, { readonly budget: number; readonly keep: number }>()
+  for (const { summary, funds, limits } of jobs) {
+    const open = await store.acceptedJobs(summary.continues === null ? [] : [summary.continues])
+    const ofRun = open.reduce((sum, { task }) => sum + task.credits, 0)
+    // Limits of days and months count them already.
+    const lefts = limits.flatMap((one) => ('limit' in one ? [] : [describeLimit(one).left - ofRun]))
+    runs.set(summary.job, { budget: Math.min(funds.budget, ...lefts), keep: funds.keep })
+  }
+  const shared = new Set(jobs.flatMap(({ limits }) => limits.filter((one) => 'limit' in one)))
+  return await draft.fit(
     jobs.map(({ planned }) => planned),
-    { runs, credits: remaining ?? 0, calls },
+    {
+      runs,
+      limits: [...shared].flatMap((one) =>
+        one.limit.scope === 'tag' ? [] : [{ runs: new Set(one.limit.jobs), left: describeLimit(one).left }],
+      ),
+      credits: (remaining ?? 0) - inJobs.credits,
+      calls: calls - inJobs.calls,
+    },
   )
 }
 

@@ -32,7 +32,8 @@ import {
   updateOrFail,
   type Value,
 } from '../connection/statements.ts'
-import { fitRuns, reuse } from '../planning/staging.ts'
+import { fitRuns } from '../planning/fit.ts'
+import { reuse } from '../planning/staging.ts'
 import { operationsUnusable } from '../runs.ts'
 import {
   answers,
@@ -111,8 +112,8 @@ const nextTagged = (reusable: string): string =>
         ON l.value ->> 0 = tag.value AND l.value ->> 1 < t.${tasks.credits})) OR ${reusable} IS NOT NULL) ${inOrder}`
 
 const newestAnswer = raw`(SELECT a.${answers.id} FROM ${answers} a JOIN ${runs} r ON r.${runs.id} = a.${answers.runId}
-  WHERE a.${answers.queryId} = t.${tasks.queryId} AND a.${answers.page} = t.${tasks.page} AND ${reuse.isUnderstood}
-    AND (${reuse.isFresh()} AND a.${answers.echoMismatch} IS NULL OR (@shared AND ${sameGroup}))
+  WHERE a.${answers.queryId} = t.${tasks.queryId} AND a.${answers.page} = t.${tasks.page}
+    AND ${reuse.isUsable(reuse.isFresh(), raw`@shared AND ${sameGroup}`)}
   ORDER BY a.${answers.fetchedAt} DESC LIMIT 1)`
 
 /** Looks for what tasks may be sent, and for stored answers that they may use. */

@@ -10,6 +10,7 @@ import { drizzle } from '../connection/statements.ts'
 import { loadRun } from '../runs.ts'
 import { runs, runTargets } from '../schema.ts'
 import { restingQueries } from '../unattended/schema.ts'
+import { unaffordable } from './fit.ts'
 import { askedBefore, editedQueries } from './planned.ts'
 import {
   attachDrafts,
@@ -18,7 +19,6 @@ import {
   restoreSkipped,
   type Staged,
   stagedJob,
-  unaffordable,
 } from './staging.ts'
 
 /**
@@ -285,10 +285,16 @@ const dropAhead = `DELETE FROM tasks_ WHERE ${waitsBehind} AND page > 1`
 const unasked = `(SELECT q.query_id FROM run_queries q JOIN runs_ r ON r.id = q.run_id
   WHERE r.id = @run AND q.plan_number < r.plan_number)`
 
-/** What an edited job file no longer asks is dropped, unless it is done: tasks, then queries, then observations. */
+/**
+ * What an edited job file no longer asks is dropped, unless it is done: tasks, then queries, then observations. Behind a page that is still
+ * to be read, no other follows.
+ */
 const dropUnasked = [
   `DELETE FROM tasks_ AS t WHERE t.run_id = @run AND t.state IN ('pending', 'leased') AND (t.query_id IN ${unasked}
     OR t.page > (SELECT q.pages FROM run_queries q WHERE q.run_id = t.run_id AND q.query_id = t.query_id))`,
+  `UPDATE run_queries AS q SET pages = min(q.pages, coalesce((SELECT max(t.page) FROM tasks_ t
+      WHERE t.run_id = q.run_id AND t.query_id = q.query_id AND t.state <> 'skipped'), q.pages))
+    WHERE q.run_id = @run AND q.query_id IN ${unasked}`,
   `DELETE FROM run_queries AS q WHERE q.run_id = @run AND q.query_id IN ${unasked}
     AND NOT EXISTS (SELECT 1 FROM tasks_ t WHERE t.run_id = q.run_id AND t.query_id = q.query_id)`,
   `DELETE FROM observations AS o WHERE o.run_id = @run AND (

@@ -9,106 +9,23 @@ import {
   sqliteTable,
   text,
 } from 'drizzle-orm/sqlite-core'
-import { type FitFunds, type FitQuery, fitToBalance, type SkippedTotal } from '../../../ledger/budget.ts'
 import type { JobSettings, Target } from '../../../model/job.ts'
 import { type JobQuery, mergeQueries, type PlannedQuery } from '../../../model/query.ts'
 import type { PlanSummary } from '../../../model/run.ts'
 import type { TimeSpan } from '../../../model/time.ts'
 import { type EndKind, isFinal } from '../../../rank/paging.ts'
 import { damagedMark } from '../../compression.ts'
-import type { Funds, SkippedQueries } from '../../journal.ts'
 import { drizzle } from '../connection/statements.ts'
 import { queries, unusableMark } from '../schema.ts'
 
 /** The cause of a task that was left out; the next plan of its run restores it. */
 export const skippedForBalance = 'left out, for the balance does not cover it'
 
-/** Queries in one statement. */
-const queriesAtOnce = 1_000
-
-/**
- * Leaves out the queries of runs that the balance does not cover. The most valuable are covered first: by priority, then by
- * the longest time since they were asked (or never), then by the order of the file. Inside a transaction.
- */
-export function fitRuns(db: Database, funds: Funds): readonly SkippedQueries[] {
-  const takes = fitToBalance({ ...funds, runs: new Map(funds.runs.map((run) => [run.runId, run])) })
-  const left = new Map<number, { readonly queryIds: number[]; credits: number }>()
-  withSortMemory(db, () => {
-    for (const candidate of candidates(db, funds.runs)) {
-      if (takes(candidate)) continue
-      const ofRun = left.get(candidate.run) ?? { queryIds: [], credits: 0 }
-      left.set(candidate.run, ofRun)
-      ofRun.queryIds.push(candidate.queryId)
-      ofRun.credits += candidate.credits
-    }
-  })
-  const skip = db.prepare(
-    `UPDATE tasks_ SET state = 'skipped', cause = ? WHERE run_id = ? AND +state = 'pending'
-      AND query_id IN (SELECT value FROM json_each(?))`,
-  )
-  return [...left].map(([runId, { queryIds, credits }]) => {
-    queryIds.sort((a, b) => a - b)
-    for (let from = 0; from < queryIds.length; from += queriesAtOnce)
-      skip.run(skippedForBalance, runId, JSON.stringify(queryIds.slice(from, from + queriesAtOnce)))
-    return { runId, queries: queryIds.length, credits }
-  })
-}
-
 /** Restores the queries of a run that were left out. Inside a transaction. */
 export function restoreSkipped(db: Database, run: number): void {
   db.prepare(
     "UPDATE tasks_ SET state = 'pending', cause = NULL WHERE run_id = ? AND state = 'skipped' AND cause = ?",
   ).run(run, skippedForBalance)
-}
-
-/**
- * The columns that a query `o` is ranked by: when it was asked last, and the calls that it may need. A query that `follows` may
- * need all pages that are not settled, another one only those that wait. Pages with a fresh stored answer need no call.
- *
- * @param fresh condition on an answer `a` that may be used
- * @param isOpen whether the task `t` of a page with a stored answer would be one of these calls
- */
-function needs(run: string, fresh: string, isOpen: string): string {
-  return `coalesce((SELECT max(a.fetched_at) FROM answers_ a WHERE a.query_id = o.query), 0) AS stale,
-      CASE WHEN follows THEN pages - settled ELSE waiting END
-        - (SELECT count(DISTINCT a.page) FROM answers_ a WHERE a.query_id = o.query AND a.page <= o.pages
-          AND ${fresh} AND ${reusable}
-          AND coalesce((SELECT ${isOpen} FROM tasks_ t
-            WHERE t.run_id = ${run} AND t.query_id = a.query_id AND t.page = a.page), o.follows)) AS calls`
-}
-
-/** Only queries of several runs are named, so that they are paid once. */
-function candidates(db: Database, runs: Funds['runs']) {
-  const shared = runs.length > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY query) > 1 THEN query END' : 'NULL'
-  const ofRuns = runs.map((_, number) => candidatesOf(number)).join(' UNION ALL ')
-  const values = runs.flatMap(({ runId, fresh }, number) => [
-    [`run${number}`, runId],
-    ...Object.entries(freshValues(fresh)).map(([name, value]) => [`${name}${number}`, value]),
-  ])
-  return db
-    .prepare<unknown[], FitQuery & { readonly run: number; readonly queryId: number }>(
-      `SELECT run, query AS queryId, ${shared} AS query, calls, calls * price AS credits FROM (${ofRuns})
-      ORDER BY priority DESC, stale, number, first`,
-    )
-    .iterate(Object.fromEntries(values))
-}
-
-/** Pages may follow the last one that waits, even if they were skipped when it failed before. */
-function candidatesOf(number: number): string {
-  const isOpen = "t.state IN ('pending', 'skipped') AND (o.follows OR t.state = 'pending')"
-  return `
-    SELECT o.*, ${number} AS number, ${needs('o.run', isFresh(number), isOpen)}
-    FROM (
-      SELECT t.run_id AS run, t.query_id AS query, rq.pages, max(t.credits) AS price, min(t.id) AS first,
-        max(CASE WHEN t.state = 'pending' THEN t.priority END) AS priority,
-        sum(t.state = 'pending') AS waiting,
-        sum(t.state NOT IN ('pending', 'skipped') AND t.page <= rq.pages) AS settled,
-        rq.paging_end IS NULL OR max(t.page * (t.state = 'pending'))
-          > max(t.page * (t.state NOT IN ('pending', 'skipped'))) AS follows
-      FROM tasks_ t JOIN run_queries rq ON rq.run_id = t.run_id AND rq.query_id = t.query_id
-      WHERE t.run_id = @run${number} GROUP BY t.query_id
-      -- A query that the service is already working on is not left out half.
-      HAVING waiting > 0 AND sum(t.state IN ('accepted', 'answered')) = 0) o`
 }
 
 /**
@@ -122,6 +39,16 @@ const understood = `a.normaliser IS NOT ${unusableMark}
 /** The same for runs that did not ask for it: what repeats another question than asked is no answer to theirs. */
 const reusable = `${understood} AND a.echo_mismatch IS NULL`
 
+/**
+ * Condition on an answer `a` of a run `r` for a task to use it in place of a call.
+ *
+ * @param isFresh condition on an answer
+ * @param ofGroup condition on a run: it is one of those that share their answers, whatever their age
+ */
+function usable(isFresh: string, ofGroup: string): string {
+  return `${understood} AND (${isFresh} AND a.echo_mismatch IS NULL OR ${ofGroup})`
+}
+
 /** Condition on an answer `a`: it was fetched in the time of `freshValues`, numbered where there are several. */
 function isFresh(number: number | '' = ''): string {
   return `a.fetched_at >= @freshFrom${number} AND a.fetched_at < @freshUntil${number}`
@@ -133,7 +60,7 @@ function freshValues(fresh: TimeSpan | null) {
 }
 
 /** Which stored answers a task may use in place of a call, in SQL. */
-export const reuse = { isUnderstood: understood, isFresh, values: freshValues }
+export const reuse = { isUnderstood: understood, isFresh, isUsable: usable, values: freshValues }
 
 const kinds = (Object.keys(isFinal) as EndKind[]).filter((kind) => isFinal[kind])
 
@@ -472,71 +399,11 @@ function duplicateMerger(
   }
 }
 
-/** Conditions on a task of the continued run: the next plan restores it; it waits; its page is settled. */
+/** A task of the continued run that the next plan restores. */
 const isLeftOut = `(t.state = 'skipped' AND t.cause = '${skippedForBalance}')`
-const waits = `(t.state IN ('pending', 'leased', 'sent', 'accepted') OR ${isLeftOut})`
-const settles = "(t.state IN ('answered', 'done', 'failed'))"
 /** Whether the paging of a query has ended within the plan. */
 const ended = `(rq.paging_end IS NOT NULL AND (rq.paging_kind IN ${finalKinds} OR (s.pages <= rq.pages
   AND coalesce(s.depth, 0) <= coalesce(rq.depth, 0))))`
-
-/** The staged queries that a run would leave out because the balance does not cover them. */
-export function unaffordable(
-  db: Database,
-  staged: (job: string) => Staged,
-  jobs: readonly PlannedJob[],
-  funds: FitFunds,
-): ReadonlyMap<string, SkippedTotal> {
-  db.exec(`DROP TABLE IF EXISTS draft.wanted; CREATE TABLE draft.wanted (job INTEGER, run TEXT, key BLOB, priority INTEGER,
-    stale INTEGER, first INTEGER, id INTEGER, calls INTEGER, credits INTEGER)`)
-  for (const [number, job] of jobs.entries()) addWanted(db, staged(job.settings.name), number, job)
-  const takes = fitToBalance(funds)
-  const rest = new Map<string, SkippedTotal>()
-  withSortMemory(db, () => {
-    for (const query of wanted(db, jobs.length)) {
-      if (takes(query)) continue
-      const { queries, credits } = rest.get(query.run) ?? { queries: 0, credits: 0 }
-      rest.set(query.run, { queries: queries + 1, credits: credits + query.credits })
-    }
-  })
-  return rest
-}
-
-/** The most valuable first. Only queries of several jobs are named, so that they are paid once. */
-function wanted(db: Database, jobs: number) {
-  const shared = jobs > 1 ? 'CASE WHEN count(*) OVER (PARTITION BY key) > 1 THEN hex(key) END' : 'NULL'
-  return db
-    .prepare<[], FitQuery & { readonly run: string }>(
-      `SELECT run, ${shared} AS query, calls, credits FROM draft.wanted
-      ORDER BY priority DESC, stale, job, first IS NULL, first, id`,
-    )
-    .iterate()
-}
-
-function addWanted(
-  db: Database,
-  staged: Staged,
-  number: number,
-  { settings, continues, fresh }: PlannedJob,
-): void {
-  staged.assignIds()
-  db.prepare(
-    `INSERT INTO draft.wanted SELECT @job, @name, key, priority, stale, first, id, calls, calls * credits FROM (
-      SELECT o.*, ${needs('@run', isFresh(), `CASE WHEN o.follows THEN NOT ${settles} ELSE ${waits} END`)}
-      FROM (
-        SELECT s.id, s.key, s.priority, s.credits, s.pages, known.query_id AS query, min(t.id) AS first,
-          coalesce(sum(${waits} AND t.page <= s.pages), 0) AS waiting,
-          coalesce(sum(${settles} AND t.page <= s.pages), 0) AS settled,
-          NOT coalesce(${ended}, 0) OR max(t.page * (${waits} AND t.page <= s.pages)) > max(t.page * ${settles})
-            AS follows,
-          -- Where nothing waits, something may only follow behind pages that are all settled.
-          max(t.page) >= s.pages OR sum(NOT ${settles}) > 0 AS whole
-        FROM ${getTableName(staged.table)} s LEFT JOIN draft.asked known ON known.id = s.id AND known.added = 0
-          LEFT JOIN run_queries rq ON rq.run_id = @run AND rq.query_id = known.query_id
-          LEFT JOIN tasks_ t ON t.run_id = @run AND t.query_id = known.query_id
-        GROUP BY s.id HAVING waiting > 0 OR NOT coalesce(whole, 0)) o)`,
-  ).run({ job: number, name: settings.name, run: continues, ...freshValues(fresh) })
-}
 
 type SummaryRow = Readonly<Record<'queries' | 'tasks' | 'settled' | 'fresh' | 'min' | 'max', number>>
 
@@ -566,7 +433,7 @@ function usedShare(db: Database, { settings }: PlannedJob): number | null {
 const sortSize = 8_000
 
 /** Does what sorts very many rows. SQLite sorts in as much memory as its cache may have, beside the cache. */
-function withSortMemory<T>(db: Database, work: () => T): T {
+export function withSortMemory<T>(db: Database, work: () => T): T {
   const cacheSize = Number(db.pragma('cache_size', { simple: true }))
   db.pragma(`cache_size = -${sortSize}`)
   try {
@@ -575,3 +442,6 @@ function withSortMemory<T>(db: Database, work: () => T): T {
     db.pragma(`cache_size = ${cacheSize}`)
   }
 }
+
+/** Conditions on what the run that a job continues holds already of its staged queries. */
+export const continuedRun = { isLeftOut, ended }
