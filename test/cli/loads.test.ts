@@ -48,10 +48,9 @@ testTable([
   expect(loaded.filter((name) => !name.startsWith('src/')).sort()).toEqual(['yargs-parser'])
 })
 
-/** Those of the driver that name its binary file, too. That of Node 20 lies beside the program, and knows where its binary is. */
+/** Where its binary is, it knows by itself. That of Node 20 lies beside the program, and says what it was made of: `bindings`, too. */
 const driver = driverFor(process.versions.napi)
-const driverFiles = driver === 'better-sqlite3-12' ? [driver] : [driver, 'bindings', 'file-uri-to-path']
-const toStore = [...driverFiles, 'bindings', 'drizzle-orm', 'quick-lru']
+const toStore = [driver, 'bindings', 'drizzle-orm', 'quick-lru']
 
 let loadedByAll: ReturnType<typeof loadedBy> | undefined
 
@@ -117,7 +116,7 @@ test('doctor asks the service, and loads neither what reports, exports and colle
   const files = await filesLoadedBy(place, ['doctor'])
   expect(files.filter((file) => file.includes('migrator'))).toEqual([])
   const sought = files.flatMap((file) => file.match(/node_modules[\\/]([\w-]+)/)?.[1] ?? [])
-  expect([...new Set(sought)].sort()).toEqual([...driverFiles].sort())
+  expect([...new Set(sought)].sort()).toEqual([driver])
   const loaded = [...(await sourcesIn(files))]
   expect(loaded).toContain('src/api/client.ts')
   const others =
