@@ -6,10 +6,17 @@ const withoutScheme = /^\s*\/\/[^/\\]/
 export function parseUrl(text: string, base?: string): URL | null {
   // URL.canParse, once it is compiled, takes umlauts in hosts for mistakes (Node 20).
   try {
-    return new URL(text, base)
+    const url = new URL(text, base)
+    return text.includes('^') ? withEscapedCarets(url) : url
   } catch {
     return null
   }
+}
+
+/** Node 20 and 22 leave `^` in a path as it is, browsers and later versions do not: a page has one address under each of them. */
+function withEscapedCarets(url: URL): URL {
+  if (url.pathname.includes('^')) url.pathname = url.pathname.replaceAll('^', '%5E')
+  return url
 }
 
 /** Parses a link of a result as WHATWG does; null where it has no host. */
