@@ -121,7 +121,8 @@ export function confirmedStart<T>(
  *   -10     5     -     x     x        -     -
  *   -30     -30   -     -     -        -     -
  *
- * `?` changes nothing: it begins nothing, ends nothing, and is no observation before.
+ * `?` changes nothing: it begins nothing, ends nothing, and is no observation before; until none of the observations that are read, eight,
+ * is deeper.
  *
  * At an edge `left` and `lost` flicker: a fall that may be of fewer than `by` ranks is told when two observations say it. `lost` without
  * `by` is so of rank 10 with ten results: the target may be at 11.
