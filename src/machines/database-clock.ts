@@ -46,6 +46,8 @@ export function databaseClock(local: Clock) {
     },
     /** The monotonic instant here at which the database shows that time. */
     monotonicAt: (databaseTime: number): number => databaseTime - offset(),
+    /** By how much it may be wrong, in milliseconds: half of the round trip that it was read in. */
+    errorMs: (): number => (best?.roundTrip ?? Number.POSITIVE_INFINITY) / 2,
     /** How far the clock of this machine is ahead, in milliseconds. */
     aheadMs: (): number => local.wall() - wall(),
   }

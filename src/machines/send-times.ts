@@ -57,6 +57,10 @@ export interface LimiterState {
   readonly isLeasing: boolean
   /** How long before its send time a call is let through, so that it can be written; others follow it within `togetherMs`. */
   readonly leadMs: number
+  /** How long after their send times calls left: the longest time lately. */
+  readonly lateMs: number
+  /** Whether a call was refused, here or by another process: calls arrive later than can be seen here. */
+  readonly wasRefused: boolean
   /** Since when the service refuses calls; null while it lets them pass. */
   readonly refusedSince: number | null
   /** The last refusal: a call that left before it says nothing of whether others pass now. */
@@ -108,20 +112,24 @@ export type LimiterEffect =
 const timesAtOnce = 5
 /** More send times are leased while those at hand last for less than this many times as long as writing a call takes. */
 const leadsAhead = 3
-/**
- * A send time is used at its time, or this much later, for a process may be kept from its work so long; then it is lost. Of the limit so much
- * is left unused that calls may be late by 75 ms before a second has one too many: 55 are left for connections, network and service.
- */
+/** A send time is used at its time, or this much later, for a process may be kept from its work so long; then it is lost. */
 const graceMs = 20
+/** The part of the limit that is used at least, and at first: calls may arrive late by 75 ms before a second has one too many. */
+const leastPart = 0.93
+/** Where calls leave on time, and clocks agree, so much lateness is left for connections, network and service. */
+const spareForArrivalMs = 40
+/** How late calls leave until it is known: the least part of the limit is used then. */
+const firstLateMs = 40
 /** So much earlier than writing takes: a group that takes longer to be written than those lately loses no send time by that. */
 const spareMs = 20
 /** Calls that leave within so long after one that is let through are let through with it, and written together. */
 const togetherMs = 120
 /** Without a limit it is asked so often whether there is one, or a refusal. */
 const unlimitedForMs = 500
-/** What writing a call takes at first; then the longest time lately, which decays by 2 % per call. */
+/** What writing a call takes at first; then the longest time lately. */
 const firstLeadMs = 4
 const longestLeadMs = 200
+/** The longest times lately shrink by so much per call. */
 const decay = 0.02
 
 const never = Number.NEGATIVE_INFINITY
@@ -138,6 +146,8 @@ export function firstState(coldRequests: number): LimiterState {
     probeAt: never,
     isLeasing: false,
     leadMs: firstLeadMs,
+    lateMs: firstLateMs,
+    wasRefused: false,
     refusedSince: null,
     refusedAt: never,
     paidRefused: false,
@@ -163,7 +173,7 @@ export function stepOf(
       return { state: { ...state, waiting }, effects: isIdle ? [{ kind: 'wake', inMs: null }] : [] }
     }
     case 'written': {
-      const leadMs = learned(state.leadMs, event.tookMs)
+      const leadMs = Math.min(longestLeadMs, learned(state.leadMs, event.tookMs))
       return goOn({ ...state, leadMs, ready: queued(state.ready, event.call) }, now)
     }
     case 'cancelled':
@@ -175,6 +185,7 @@ export function stepOf(
           sendTimes: [],
           probeAt: never,
           unlimitedUntil: never,
+          wasRefused: true,
           refusedAt: now,
           refusedSince: state.refusedSince ?? now,
           paidRefused: state.paidRefused || !event.free,
@@ -219,6 +230,15 @@ export function leaseLeadMs({ leadMs }: LimiterState): number {
   return 2 * leadMs + spareMs
 }
 
+/**
+ * The part of the limit that is used: the service counts calls when they arrive, and no second may have one too many because some
+ * arrived late. It is less where calls leave late here, or clocks may differ by `clockErrorMs`, and the least for good after a refusal.
+ */
+export function usedPart({ lateMs, wasRefused }: LimiterState, clockErrorMs: number): number {
+  if (wasRefused) return leastPart
+  return Math.max(leastPart, 1_000 / (1_000 + spareForArrivalMs + lateMs + clockErrorMs))
+}
+
 /** Lets calls leave and lets others through, as far as the send times at hand allow at `now`. */
 function goOn(state: LimiterState, now: number): ReturnType<typeof stepOf> {
   const effects: LimiterEffect[] = []
@@ -239,6 +259,7 @@ function goOn(state: LimiterState, now: number): ReturnType<typeof stepOf> {
     next = withoutPastTimes(
       {
         ...next,
+        lateMs: learned(next.lateMs, now - sendTime),
         ready: next.ready.slice(1),
         sendTimes: next.sendTimes.slice(1),
         underWay: next.underWay - 1,
@@ -264,11 +285,13 @@ function goOn(state: LimiterState, now: number): ReturnType<typeof stepOf> {
 /** Drops send times that are over, and those that stay unused. */
 function withoutPastTimes(state: LimiterState, now: number): LimiterState {
   let { sendTimes, unused } = state
+  let { lateMs } = state
   while (sendTimes.length > 0 && (unused > 0 || (sendTimes[0] as number) < now - graceMs)) {
+    if (state.ready.length > 0) lateMs = Math.max(lateMs, now - (sendTimes[0] as number))
     sendTimes = sendTimes.slice(1)
     unused = Math.max(0, unused - 1)
   }
-  return { ...state, sendTimes, unused }
+  return { ...state, sendTimes, unused, lateMs }
 }
 
 /**
@@ -325,13 +348,13 @@ function withLease(
 function withStanding(state: LimiterState, isRefused: boolean, now: number): LimiterState {
   if (isRefused === (state.refusedSince !== null)) return state
   return isRefused
-    ? { ...state, refusedSince: now, refusedAt: now, paidRefused: true }
+    ? { ...state, wasRefused: true, refusedSince: now, refusedAt: now, paidRefused: true }
     : { ...state, refusedSince: null, paidRefused: false }
 }
 
-/** The time that writing takes by the last call: longer at once, shorter bit by bit. */
-function learned(leadMs: number, tookMs: number): number {
-  return Math.min(longestLeadMs, Math.max(tookMs, leadMs + (tookMs - leadMs) * decay))
+/** The longest time lately, by one that was taken now: longer at once, shorter bit by bit. */
+function learned(longestMs: number, tookMs: number): number {
+  return Math.max(tookMs, longestMs + (tookMs - longestMs) * decay)
 }
 
 /** Urgent ones stand before all others. */

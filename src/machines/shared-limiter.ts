@@ -10,6 +10,7 @@ import {
   type QueuedCall,
   stepOf,
   timesToLease,
+  usedPart,
 } from './send-times.ts'
 import { whenReachable } from './waiting.ts'
 
@@ -119,7 +120,10 @@ export function sharedLimiter({
       const count = timesToLease(state)
       const answer = await patient(async () => {
         const askedAt = clock.monotonic()
-        const answer = await rates.lease(keyHash, count, leaseLeadMs(state))
+        const answer = await rates.lease(keyHash, count, {
+          leadMs: leaseLeadMs(state),
+          usedPart: usedPart(state, clock.errorMs()),
+        })
         clock.note(answer.now, askedAt, clock.monotonic())
         return answer
       })

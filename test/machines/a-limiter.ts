@@ -34,7 +34,7 @@ export function aLimiter({
   }
   const inDatabase = (instant: number): number => instant + aheadMs
   const rates: Parameters<typeof sharedLimiter>[0]['rates'] = {
-    lease: async (_, asked, leadMs): Promise<LeaseAnswer> => {
+    lease: async (_, asked, { leadMs }): Promise<LeaseAnswer> => {
       if (answersAfterMs > 0) await pause(answersAfterMs)
       const now = time.now()
       database.leases.push(asked)

@@ -8,6 +8,7 @@ import {
   type QueuedCall,
   stepOf,
   timesToLease,
+  usedPart,
 } from '../../src/machines/send-times.ts'
 import { testTable } from '../support/test-table.ts'
 
@@ -255,6 +256,72 @@ testTable<
   const step = stepOf({ ...calm, ...before }, event, 1_000)
   expect(step.state).toMatchObject(after)
   expect(step.effects).toEqual(effects)
+})
+
+/** At 1,000 ms: how late calls leave decides how much of the limit is used. */
+testTable<[what: string, before: Partial<LimiterState>, event: LimiterEvent, lateMs: number]>([
+  [
+    'a call that leaves later than those before it tells how late calls leave',
+    { lateMs: 3, ready: [aCall(1)], underWay: 1, sendTimes: [988] },
+    { kind: 'woken' },
+    12,
+  ],
+  [
+    'one that is more punctual counts little',
+    { lateMs: 3, ready: [aCall(1)], underWay: 1, sendTimes: [999] },
+    { kind: 'woken' },
+    2.96,
+  ],
+  [
+    'a send time that a written call missed tells it, too',
+    { lateMs: 3, ready: [aCall(1)], underWay: 1, sendTimes: [950, 1_010] },
+    { kind: 'woken' },
+    50,
+  ],
+  [
+    'one that no call was written for does not',
+    { lateMs: 3, waiting: [aCall(1)], sendTimes: [950, 1_500], isLeasing: true },
+    { kind: 'woken' },
+    3,
+  ],
+])('%s', (_, before, event, lateMs) => {
+  expect(stepOf({ ...calm, ...before }, event, 1_000).state.lateMs).toBeCloseTo(lateMs)
+})
+
+testTable<[what: string, state: Partial<LimiterState>, clockErrorMs: number, marginMs: number]>([
+  ['at first 75 ms of lateness are left', {}, 0, 75],
+  ['40 ms where calls leave on time', { lateMs: 0 }, 0, 40],
+  ['and as much more as they left late', { lateMs: 8 }, 0, 48],
+  ['and as clocks may differ by', { lateMs: 8 }, 15, 63],
+  ['75 ms at most', { lateMs: 30 }, 15, 75],
+  ['75 ms before the clock of the database is known', { lateMs: 0 }, Number.POSITIVE_INFINITY, 75],
+  ['75 ms after a refusal, however punctual calls are', { lateMs: 0, wasRefused: true }, 0, 75],
+])('%s', (_, state, clockErrorMs, marginMs) => {
+  const part = usedPart({ ...calm, ...state }, clockErrorMs)
+  expect(1_000 / part - 1_000).toBeCloseTo(marginMs, marginMs === 75 ? -1 : 6)
+})
+
+test('No second has one call too many while calls leave late by the grace and travel for 20 ms more or less', () => {
+  const late = fc.array(fc.nat(20), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(late, late, fc.integer({ min: 1, max: 50 }), (leaving, travelling, perSecond) => {
+      let state: LimiterState = { ...calm, lateMs: 0 }
+      let sendTime = 0
+      const arrivals: number[] = []
+      for (let call = 0; call < 20 * perSecond; call++) {
+        sendTime += 1_000 / perSecond / usedPart(state, 0)
+        const leftAt = sendTime + (leaving[call % leaving.length] as number)
+        const before = { ...state, ready: [aCall(call)], underWay: 1, sendTimes: [sendTime] }
+        state = stepOf(before, { kind: 'woken' }, leftAt).state
+        arrivals.push(leftAt + (travelling[call % travelling.length] as number))
+      }
+      arrivals.sort((a, b) => a - b)
+      const closest = Math.min(
+        ...arrivals.slice(perSecond).map((at, index) => at - (arrivals[index] as number)),
+      )
+      expect(closest).toBeGreaterThanOrEqual(999.99)
+    }),
+  )
 })
 
 /** What happens next: a call asks, is written, is given up, comes back; a lease is answered; time passes. */

@@ -107,7 +107,7 @@ function timesOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOpt
   let next = 0
   let heldUntil: number | null = null
   const rates: Parameters<typeof sharedLimiter>[0]['rates'] = {
-    lease: async (_, count, leadMs) => {
+    lease: async (_, count, { leadMs }) => {
       const wayMs = leaseMs()
       await pause(time, wayMs)
       const now = time.now()

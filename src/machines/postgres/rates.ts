@@ -2,11 +2,6 @@ import type { RateLimits } from '../../model/call.ts'
 import type { Postgres } from './connection.ts'
 import { sql } from './rows.ts'
 
-/**
- * The part of the limit that is used: the service counts calls when they arrive, and they travel for different times. Measured with
- * clocks that were off by minutes: with 0.93, no second had more calls than were allowed.
- */
-const usedPart = 0.93
 /** What a commit that does not wait for the disk can lose when the server dies: three rounds of its writer, and some more. */
 const lostByRestartMs = 1_000
 const windowMs = 1_000
@@ -47,10 +42,14 @@ export function sharedRates(postgres: Postgres) {
     }>(statement, values)
   return {
     /**
-     * Leases `count` send times of a key, the first one not before `leadMs` from now. Send times of the next second are committed
+     * Leases `count` send times of a key, the first one not before `leadMs` from now; `usedPart` is the part of the limit that they use. Send times of the next second are committed
      * without waiting for the disk: after a restart of the database one full window is left free.
      */
-    lease: async (keyHash: string, count: number, leadMs: number): Promise<LeaseAnswer> => {
+    lease: async (
+      keyHash: string,
+      count: number,
+      { leadMs, usedPart }: { readonly leadMs: number; readonly usedPart: number },
+    ): Promise<LeaseAnswer> => {
       const rows = await leased(leaseNow, [
         ...[keyHash, count, leadMs, usedPart, windowMs, lostByRestartMs, afterHoldMs],
         ...[setBackMs, mostTimesAhead],
