@@ -216,8 +216,10 @@ function mistake(issue: Issue, path: Path, input: Tree | undefined): InvalidValu
   if (issue.code === 'too_small')
     return { message: `${name} is an empty list`, fix: 'write at least one entry, or leave it out' }
   const expected = issue.code === 'invalid_type' ? issue.expected : ''
-  return wrongKind(path, input, kinds[expected] ?? 'one value')
+  return wrongKind(path, input, path.at(-1) === 'queries' ? listOfQueries : (kinds[expected] ?? 'one value'))
 }
+
+const listOfQueries = 'a list such as [a, b], or [{ file: keywords.csv }] for a file of them'
 
 const kinds: Readonly<Record<string, string>> = {
   string: 'one value',
