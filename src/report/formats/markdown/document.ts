@@ -330,7 +330,7 @@ export function mdText(text: string): string {
       .replace(/^[-+=]/, '\\$&')
       .replace(/^(\d+)([.)])/, '$1\\$2')
       // Addresses that sites make links of.
-      .replace(/\b(www)\./gi, '$1\\.')
+      .replace(/(www)\./gi, '$1\\.')
       .replace(/([a-z]):(?=\S)/gi, '$1\\:')
       .replace(/#/g, `\\#${joiner}`)
       .replace(/@/g, `@${joiner}`)

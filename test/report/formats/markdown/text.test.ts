@@ -45,6 +45,7 @@ describe('text from outside', () => {
     ['<script>alert(1)</script>', '&lt;script&gt;alert(1)&lt;/script&gt;'],
     ['![x](http://evil.example/p.png)', '\\!\\[x\\](http\\://evil.example/p.png)'],
     ['www.evil.example', 'www\\.evil.example'],
+    ['_www.evil.example', '\\_www\\.evil.example'],
     ['# heading', '\\#\u2060 heading'],
     ['- item', '\\- item'],
     ['1. item', '1\\. item'],
