@@ -101,6 +101,31 @@ test('a key that is refused while a job is polled stops the run; the job is poll
   expect(sandbox.ledger.charged).toBe(1)
 })
 
+test('the pages behind a job are covered before other queries are fitted into the balance', async () => {
+  const { sandbox, place } = await staged({
+    account: { subscription: { total: 5 } },
+    asyncMs: 1,
+    rules: [{ operation: 'jobs.poll', times: 1, do: { refuse: 'key' } }],
+  })
+  const file = 'operation: alpha.images\nasync: always\nqueries:\n  - { query: image 0, pages: 3 }\n'
+  const job = await place.file('job.yaml', file)
+  expect((await place.call(['run', job])).code).toBe(5)
+  // The service has charged it, which is not known here: it is set aside once more.
+  await place.file(
+    'job.yaml',
+    `${file}${[1, 2].map((n) => `  - { query: image ${n}, priority: 5 }\n`).join('')}`,
+  )
+
+  const planned = await place.call(['plan', job, '--fit-balance', '--json'])
+  const { code, stdout } = await place.call(['run', job, '--fit-balance', '--json'])
+
+  const left = { left_out: { queries: 1, credits: 1 } }
+  expect(JSON.parse(planned.stdout)).toMatchObject(left)
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ ...left, tasks: { done: 4 }, credits: { spent: 4 } })
+  expect(sandbox.ledger.charged).toBe(4)
+})
+
 test('a run that is complete is so, though the key was refused for the jobs of one that was set aside', async () => {
   const { sandbox, place } = await staged({ asyncMs: 500 })
   const job = await place.file('job.yaml', imagesJob(2))
