@@ -82,6 +82,12 @@ describe('queries are taken in order, whole, as far as they are covered', () => 
     ['though each needs as many pages of it', means([{}, {}], 3), [of(1, 1, 3), of(2, 1, 2)], '++'],
     ['among three', means([{}, {}, {}], 3), [of(1, 1, 2), of(2, 1, 3), of(3, 2, 3), query(1)], '+++-'],
     ['by the calls of the quotas', means([{}, {}], 9, 2), [of(1, 2), of(2, 1, 2), query(1)], '++-'],
+    [
+      'beside what the service works on for another run',
+      means([{}, {}], 1),
+      [query(0, { query: 'q', accepted: [1] }), of(2, 1, 2), query(1)],
+      '++-',
+    ],
     ['which each budget must cover', means([{}, { budget: 1 }], 9), [of(1, 1, 2), of(2, 1, 2)], '+-'],
     [
       'and kept from, for either may buy it',
@@ -91,6 +97,18 @@ describe('queries are taken in order, whole, as far as they are covered', () => 
     ],
   ])('with each page of a query once, %s', (_, of, queries, expected) => {
     expect(taken(of, queries)).toBe(expected)
+  })
+
+  test('by a limit of several runs, and each page once for those that share it', () => {
+    const together = (left: number, ...runs: readonly number[]): FitFunds => ({
+      ...means([{}, {}, {}], 9),
+      limits: [{ runs: new Set(runs), left }],
+    })
+    const turns = [1, 2, 3, 1, 2, 3].map((run) => query(1, { run }))
+    expect(taken(together(3, 1, 2), turns)).toBe('++++-+')
+    expect(taken(together(2, 1, 2), [of(1, 1, 2), of(2, 1, 2), query(1)])).toBe('++-')
+    // What a run beyond the limit buys may fail there.
+    expect(taken(together(1, 2), [of(1, 1, 2), of(2, 1, 2), of(3, 1, 2)])).toBe('+-+')
   })
 
   test('beside what is begun, which is taken though nothing covers it', () => {
