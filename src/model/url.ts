@@ -19,6 +19,13 @@ function withEscapedCarets(url: URL): URL {
   return url
 }
 
+/**
+ * The host and the query of a link that parsing leaves as it is, as nearly all are: its host is of lower case and ends in letters, no part of
+ * its path begins with a dot, and nothing in it would be encoded.
+ */
+const plainLink =
+  /^https?:\/\/((?:(?!xn--)[a-z\d-]+\.)+[a-z]{2,})(?:\/(?!\.|%2[eE])[\w!$&'()*+,;=:@%~.-]*)+(\?[\w!$&()*+,;=:@%~/?.-]*)?$/
+
 /** Parses a link of a result as WHATWG does; null where it has no host. */
 export function parseLink(link: string): {
   /** The address of its page. */
@@ -26,6 +33,8 @@ export function parseLink(link: string): {
   /** Lower case, punycode, without port. */
   readonly host: string
 } | null {
+  const [, host, query = ''] = plainLink.exec(link) ?? []
+  if (host !== undefined && withoutTokens(query) === query) return { page: link, host }
   const url = parseUrl(link)
   if (url === null) return parseWithoutScheme(link)
   // To set a part of it takes as long as to parse it.
