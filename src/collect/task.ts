@@ -174,8 +174,8 @@ export function taskRunner(
     const operation = billableOperation(task.operation)
     const { style, async: policy } = settings.get(task.runId) as Run['settings']
     const asJob = operation.asyncParam !== undefined && asyncMode.wanted(task.operation, policy)
-    const request = pageRequest(service.baseUrl, operation, { ...task, style, async: asJob })
-    const { id: taskId, runId, credits } = task
+    const { id: taskId, runId, credits, text, params, page } = task
+    const request = pageRequest(service.baseUrl, operation, { text, params, page, style, async: asJob })
     const call = { runId, taskId, credits, operation: task.operation }
     return service.send(request, call, stop.signal, () => {
       // Its engine may have gone down while it waited for the rate.
