@@ -164,13 +164,8 @@ export function dictionary(db: Database, newest?: number) {
     }
   }
 
-  // Made anew for each work: the tables of a map that is cleared hold on to one another, and to all that they ever held, until V8 cleans up
-  // everything.
-  let textsAtHand: ReadonlyMap<string | null, number> = new Map()
-  let itemsAtHand: ReadonlyMap<Result, Item> = new Map()
   const textsOf = lookup<number>(
     knownTexts,
-    (text) => textsAtHand.get(text),
     (wanted) => {
       const short: number[] = []
       for (const one of wanted.values())
@@ -195,7 +190,7 @@ export function dictionary(db: Database, newest?: number) {
       for (const one of fresh) one.entry = id++
     },
   )
-  const linksOf = lookup<Link>(knownLinks, () => undefined, findLinks, addMissing)
+  const linksOf = lookup<Link>(knownLinks, findLinks, addMissing)
 
   /** Gives the links that were found lately their pages; whether one of them had another. */
   const mendPages = (): boolean => {
@@ -219,11 +214,6 @@ export function dictionary(db: Database, newest?: number) {
     return unchecked.length > 0 && mendPages() ? linksOf(links) : found
   }
   const saidItems = itemStore(db, newest)
-  const itemsOf = (results: readonly Result[]): readonly Item[] => {
-    firstNewLink = Number.POSITIVE_INFINITY
-    const links = checkedLinks(results.map(({ link }) => link))
-    return saidItems.of(results, links, firstNewLink)
-  }
 
   return {
     /** The numbers of these texts, in their order. */
@@ -231,31 +221,9 @@ export function dictionary(db: Database, newest?: number) {
     links: checkedLinks,
     /** What these results say, in their order. */
     items: (results: readonly Result[]): readonly Item[] => {
-      const atHand: Item[] = []
-      for (const result of results) {
-        const item = itemsAtHand.get(result)
-        if (item === undefined) return itemsOf(results)
-        atHand.push(item)
-      }
-      return atHand
-    },
-    /** Looks all of these up together, so that each is at hand when it is asked for while this work lasts. */
-    together: <T>(texts: readonly (string | null)[], results: readonly Result[], work: () => T): T => {
-      const foundTexts = new Map<string | null, number>()
-      for (const [index, id] of textsOf(texts).entries()) {
-        const text = texts[index]
-        if (text != null && id !== null) foundTexts.set(text, id)
-      }
-      const foundItems = new Map<Result, Item>()
-      for (const [index, item] of itemsOf(results).entries()) foundItems.set(results[index] as Result, item)
-      textsAtHand = foundTexts
-      itemsAtHand = foundItems
-      try {
-        return work()
-      } finally {
-        textsAtHand = new Map()
-        itemsAtHand = new Map()
-      }
+      firstNewLink = Number.POSITIVE_INFINITY
+      const links = checkedLinks(results.map(({ link }) => link))
+      return saidItems.of(results, links, firstNewLink)
     },
     /** Another connection may have stored more. */
     refresh: () => {
@@ -378,15 +346,11 @@ function itemStore(db: Database, newest: number | undefined) {
       }
       addMissing(unknown)
       for (const one of unknown) if (one.first !== null) one.id = one.first.id
-      return all.map(withoutTexts)
+      return all
     },
     refresh: index.refresh,
     forget: index.forget,
   }
-}
-
-function withoutTexts({ id, link }: Item): Item {
-  return { id, link }
 }
 
 /** The one with this check among those with one hash. */
@@ -414,15 +378,22 @@ function lengthOf(text: string | null): number {
   return text === null ? 0 : text.length
 }
 
+/** Where what an item says is put together: as a text it would be as long as the answer, and V8 would have to clean that away. */
+const scratch = Buffer.allocUnsafeSlow(16_384)
+/** Bytes of a character in UTF-8, of those that JavaScript counts, at most. */
+const mostBytes = 3
+
 /** A hash of 52 bits, which JavaScript holds exactly. No two items are taken for one because of it: link and length must be equal, too. */
-function itemHash(
-  link: string | null,
-  { title, snippet, source, displayedLink, matched }: ItemTexts,
-): number {
-  // Lengths first, so that no other parts come to the same text. Put together once: it is as long as the answer.
-  const lengths = `${link?.length ?? ''},${title?.length ?? ''},${snippet?.length ?? ''},${source?.length ?? ''},${displayedLink?.length ?? ''},${matched?.length ?? ''}`
-  const text = `${lengths} ${link ?? ''}${title ?? ''}${snippet ?? ''}${source ?? ''}${displayedLink ?? ''}${matched ?? ''}`
-  return headOf(hash('sha1', text, 'binary'), 52)
+function itemHash(link: string | null, texts: ItemTexts): number {
+  const { title, snippet, source, displayedLink, matched } = texts
+  // Lengths first, so that no other parts come to the same bytes.
+  const lengths = `${link?.length ?? ''},${title?.length ?? ''},${snippet?.length ?? ''},${source?.length ?? ''},${displayedLink?.length ?? ''},${matched?.length ?? ''} `
+  const most = (lengths.length + lengthOf(link) + sizeOf(texts)) * mostBytes
+  const bytes = most <= scratch.length ? scratch : Buffer.allocUnsafe(most)
+  let end = bytes.write(lengths)
+  for (const part of [link, title, snippet, source, displayedLink, matched])
+    if (part !== null) end += bytes.write(part, end)
+  return headOf(hash('sha1', bytes.subarray(0, end), 'binary'), 52)
 }
 
 /** A text that is looked for, and what was found or added of it. */
@@ -444,12 +415,11 @@ function hashesOf(wanted: WantedTexts<unknown>): readonly number[] {
 /** Makes a lookup of entries: from memory; all others are found or added together. What is added is remembered once it returns, as most never does. */
 function lookup<Entry extends number | Link>(
   known: QuickLRU<string, Entry>,
-  atHand: (text: string) => Entry | undefined,
   find: (wanted: WantedTexts<Entry>) => void,
   add: (wanted: WantedTexts<Entry>) => void,
 ): (texts: readonly (string | null)[]) => readonly (Entry | null)[] {
   const recall = (text: string): Entry | undefined =>
-    atHand(text) ?? (text.length <= longestRemembered ? known.get(text) : undefined)
+    text.length <= longestRemembered ? known.get(text) : undefined
   return (texts) => {
     const wanted = new Map<string, WantedText<Entry>>()
     const entries: (Entry | WantedText<Entry> | null)[] = []

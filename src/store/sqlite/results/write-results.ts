@@ -14,6 +14,13 @@ interface Placed {
   readonly result: Result
 }
 
+/** What an answer says, with the numbers that the dictionary has for it. */
+interface LookedUp {
+  readonly placed: readonly Placed[]
+  readonly facts: TextIds
+  readonly items: readonly Item[]
+}
+
 /** Writes what answers say, inside a transaction. */
 export interface ResultWriter {
   /** Looks up together what several answers say; each of them is kept in this work. */
@@ -35,15 +42,37 @@ export function resultWriter(
     .pluck()
   const write = answerWriter(db)
   const writeDetails = detailWriter(db, dictionary)
-  /** Texts of the answers that are looked up together: JSON among them is not made twice. */
-  let factsAtHand: ReadonlyMap<AnswerFacts, readonly (string | null)[]> = new Map()
+  let atHand: ReadonlyMap<ReadAnswer, LookedUp> = new Map()
+
+  /** Looks up together what these answers say. */
+  const lookUp = (reads: readonly ReadAnswer[]): ReadonlyMap<ReadAnswer, LookedUp> => {
+    const texts: (string | null)[] = []
+    const results: Result[] = []
+    const placesIn = new Map<ReadAnswer, readonly Placed[]>()
+    for (const read of reads) {
+      const placed = placesOf(read.says.results)
+      placesIn.set(read, placed)
+      texts.push(...textsOfFacts(read.says.facts))
+      for (const { result } of placed) results.push(result)
+    }
+    const numbers = dictionary.texts(texts)
+    const said = dictionary.items(results)
+    const found = new Map<ReadAnswer, LookedUp>()
+    let [firstText, firstItem] = [0, 0]
+    for (const [read, placed] of placesIn) {
+      const facts = numbers.slice(firstText, firstText + textsOfAnswer)
+      const items = said.slice(firstItem, firstItem + placed.length)
+      found.set(read, { placed, facts, items })
+      firstText += textsOfAnswer
+      firstItem += placed.length
+    }
+    return found
+  }
 
   const keep = (read: ReadAnswer, anew?: 'anew'): void => {
     refresh()
-    const { answerId, normaliser, says } = read
-    const placed = placesOf(says.results)
-    const facts = dictionary.texts(factsAtHand.get(says.facts) ?? textsOfFacts(says.facts))
-    const items = dictionary.items(placed.map(resultOf))
+    const { answerId, normaliser } = read
+    const { placed, facts, items } = (atHand.get(read) ?? lookUp([read]).get(read)) as LookedUp
     const lists = listsOf(placed, items)
     if (anew !== undefined || !write.first(read, facts, lists)) {
       // The results of a reused answer are stored already.
@@ -58,20 +87,13 @@ export function resultWriter(
   return {
     together: (reads, work) => {
       refresh()
-      const texts: (string | null)[] = []
-      const results: Result[] = []
-      const made = new Map<AnswerFacts, readonly (string | null)[]>()
-      for (const { says } of reads) {
-        const ofFacts = textsOfFacts(says.facts)
-        made.set(says.facts, ofFacts)
-        texts.push(...ofFacts)
-        results.push(...says.results)
-      }
-      factsAtHand = made
+      atHand = lookUp(reads)
       try {
-        return dictionary.together(texts, results, work)
+        return work()
       } finally {
-        factsAtHand = new Map()
+        // Made anew each time: the tables of a map that is cleared hold on to one another, and to all that they ever held, until V8 cleans up
+        // everything.
+        atHand = new Map()
       }
     },
     keep,
@@ -160,6 +182,8 @@ function isMissing(position: number | null): boolean {
 
 const key = ['answer_id', 'kind', 'place']
 
+const textsOfAnswer = 5
+
 function textsOfFacts(facts: AnswerFacts): readonly (string | null)[] {
   const { notice, searchParameters, knowledgeGraph, aiMarkdown, aiBlocks } = facts
   return [notice, json(searchParameters), json(knowledgeGraph), aiMarkdown, json(aiBlocks)]
@@ -180,10 +204,6 @@ function placesOf(results: readonly Result[]): readonly Placed[] {
 
 function kindsInOrder(a: Placed, b: Placed): number {
   return a.kind - b.kind
-}
-
-function resultOf({ result }: Placed): Result {
-  return result
 }
 
 /** Results that have a rank, by kind, in their order. */
