@@ -131,6 +131,18 @@ describe('the pages that follow from an answer', () => {
     expect(tasks(temp)).toEqual(['1 done', '2 done', '3 done'])
   })
 
+  test('follow the last one where the job goes deeper, though one before it is tried again', async () => {
+    const temp = await aStore()
+    const job = { paging: 'until-found' as const }
+    const run = await plan(temp.store, { job, queries: [{ text: 'a', depth: 20 }] })
+    await fail(temp.store, await firstTask(temp.store, run), run, 'server-error')
+    await answer(temp.store, await firstTask(temp.store, run), run, webPage('cd'))
+    await temp.store.retryFailed(run.id)
+    await plan(temp.store, { job, queries: [{ text: 'a', depth: 40 }], continues: run.id })
+    await work(temp.store, run, ({ page }) => webPage(`${page}x`))
+    expect(tasks(temp)).toEqual(['1 done', '2 done', '3 done', '4 done'])
+  })
+
   test('do not follow a page that came before its query was dropped from the job, and is read after', async () => {
     const temp = await aStore()
     const job = { paging: 'until-found' as const }

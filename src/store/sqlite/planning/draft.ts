@@ -254,12 +254,15 @@ function addTasks({ table }: Staged, allPages: boolean): string {
 
 const queryOfTask = 'run_queries q ON q.run_id = t.run_id AND q.query_id = t.query_id'
 
-/** A deeper plan continues after the pages that were settled under a shallower plan; where all pages are planned, by depth alone. */
+/**
+ * A deeper plan continues after the last page that was settled under a shallower plan, though one before it is tried again; where all pages
+ * are planned, by depth alone.
+ */
 function addTasksBehindSettled(allPages: boolean): string {
   return `INSERT INTO tasks_ (run_id, query_id, page, state, ready, priority, credits)
     SELECT t.run_id, t.query_id, max(t.page) + 1, 'pending', 1, t.priority, t.credits
     FROM tasks_ t JOIN ${queryOfTask} WHERE t.run_id = @run AND q.paging_end IS NULL GROUP BY t.query_id
-    HAVING max(t.page) < q.pages AND sum(t.state NOT IN ('done', 'failed')) = 0
+    HAVING max(t.page) < q.pages AND max(t.page * (t.state NOT IN ('done', 'failed'))) < max(t.page)
       AND ${allPages ? 'q.depth IS NOT NULL' : 'true'}`
 }
 
