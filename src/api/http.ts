@@ -75,21 +75,19 @@ export type HttpClient = ReturnType<typeof openHttpClient>
 /** Connections to the service. The key goes into the `x-api-key` header and nowhere else. */
 export function openHttpClient(options: HttpClientOptions) {
   const { apiKey, timeoutMs, userAgent, proxy = null } = options
+  let connectedInMs = Number.POSITIVE_INFINITY
   // undici loads while the command opens its database and plans.
-  const opened = openDispatcher(options)
+  const opened = openDispatcher(options, (tookMs) => {
+    connectedInMs = Math.min(connectedInMs, tookMs)
+  })
   const bare = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
   const withBody = { ...bare, 'content-type': 'application/json' }
   return {
-    /** Sends once: no redirect, no retry. `onSent` is called when the request was handed to the connection. */
+    /** Sends once: no redirect, no retry. `onSent` is called when the request was handed to the connection; `signal` ends it at once. */
     exchange: async (
       request: ApiRequest,
       onSent: () => void,
-      {
-        signal,
-      }: {
-        /** Ends the exchange at once when aborted. */
-        readonly signal?: AbortSignal | undefined
-      } = {},
+      { signal }: { readonly signal?: AbortSignal | undefined } = {},
     ): Promise<HttpResponse> => {
       const headers = request.body === null ? bare : withBody
       const sending = { request, headers, timeoutMs, onSent, signal, proxy }
@@ -101,6 +99,8 @@ export function openHttpClient(options: HttpClientOptions) {
      */
     openAhead:
       proxy === null ? async (count: number): Promise<void> => (await opened).openAhead(count) : null,
+    /** In how many milliseconds the quickest connection was opened ahead; infinite before the first one, and through a proxy. */
+    connectedInMs: (): number => connectedInMs,
     /** Closes all connections; requests in flight end with them. */
     close: async (): Promise<void> => (await opened).destroy(),
   }
@@ -114,6 +114,7 @@ interface Dispatcher extends Pick<Pool, 'dispatch'> {
 
 async function openDispatcher(
   options: Pick<HttpClientOptions, 'origin' | 'connections' | 'proxy' | 'keepAlive'>,
+  onConnected: (tookMs: number) => void = () => {},
 ): Promise<Dispatcher> {
   const { origin, connections, proxy, keepAlive = defaultKeepAlive } = options
   const limits = {
@@ -131,7 +132,7 @@ async function openDispatcher(
   if (proxy == null) {
     const { default: Pool } = await import('undici/lib/dispatcher/pool.js')
     const { default: connectorOf } = await import('undici/lib/core/connect.js')
-    const ahead = openedAhead(origin, connectorOf({ ...connect, allowH2: false }))
+    const ahead = openedAhead(origin, connectorOf({ ...connect, allowH2: false }), onConnected)
     const pool = new Pool(origin, { ...limits, connect: ahead.connect })
     return {
       dispatch: (request, handler) => pool.dispatch(request, handler),
@@ -158,7 +159,11 @@ async function openDispatcher(
 }
 
 /** Connections that are opened before a call needs them. */
-function openedAhead(origin: string, connectNow: ReturnType<typeof connector>) {
+function openedAhead(
+  origin: string,
+  connectNow: ReturnType<typeof connector>,
+  onConnected: (tookMs: number) => void,
+) {
   const { protocol, host, hostname, port } = new URL(origin)
   const place = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port }
   const opening = new Set<Socket>()
@@ -173,8 +178,10 @@ function openedAhead(origin: string, connectNow: ReturnType<typeof connector>) {
     connectNow(options, callback)
   }
   const openOne = (): void => {
+    const began = performance.now()
     const socket = connectNow(place, (...result) => {
       if (result[0] !== null) return
+      onConnected(performance.now() - began)
       opening.delete(socket)
       waiting.add(socket)
       const timer = setTimeout(() => {
@@ -233,14 +240,7 @@ function withoutKey(exchange: HttpResponse, apiKey: string): HttpResponse {
 
 function exchange(
   pool: Dispatcher,
-  {
-    request,
-    headers,
-    timeoutMs,
-    onSent,
-    signal,
-    proxy,
-  }: {
+  sending: {
     readonly request: ApiRequest
     readonly headers: Readonly<Record<string, string>>
     readonly timeoutMs: number
@@ -249,6 +249,7 @@ function exchange(
     readonly proxy: HttpProxy | null
   },
 ): Promise<HttpResponse> {
+  const { request, headers, timeoutMs, onSent, signal, proxy } = sending
   return new Promise((resolve) => {
     let sent = false
     let status: number | null = null
@@ -320,9 +321,7 @@ function exchange(
 }
 
 /** Redirects count as errors. */
-function isError(status: number): boolean {
-  return status >= 300
-}
+const isError = (status: number): boolean => status >= 300
 
 const noBody = Buffer.alloc(0)
 

@@ -116,7 +116,7 @@ const leadsAhead = 3
 const graceMs = 20
 /** The part of the limit that is used at least, and at first: calls may arrive late by 75 ms before a second has one too many. */
 const leastPart = 0.93
-/** Where calls leave on time, and clocks agree, so much lateness is left for connections, network and service. */
+/** So much lateness is left for connections, network and service where calls leave on time, clocks agree, and the service is near. */
 const spareForArrivalMs = 40
 /** How late calls leave until it is known: the least part of the limit is used then. */
 const firstLateMs = 40
@@ -232,11 +232,12 @@ export function leaseLeadMs({ leadMs }: LimiterState): number {
 
 /**
  * The part of the limit that is used: the service counts calls when they arrive, and no second may have one too many because some
- * arrived late. It is less where calls leave late here, or clocks may differ by `clockErrorMs`, and the least for good after a refusal.
+ * arrived late. It is less where calls leave late here, or may arrive later than those of another process by `apartMs`: by what clocks
+ * may differ, and by the way to the service. After a refusal it is the least for good.
  */
-export function usedPart({ lateMs, wasRefused }: LimiterState, clockErrorMs: number): number {
+export function usedPart({ lateMs, wasRefused }: LimiterState, apartMs: number): number {
   if (wasRefused) return leastPart
-  return Math.max(leastPart, 1_000 / (1_000 + spareForArrivalMs + lateMs + clockErrorMs))
+  return Math.max(leastPart, 1_000 / (1_000 + spareForArrivalMs + lateMs + apartMs))
 }
 
 /** Lets calls leave and lets others through, as far as the send times at hand allow at `now`. */

@@ -35,6 +35,7 @@ export function sharedLimiter({
   concurrency,
   coldRequests = 0,
   firstAlone = false,
+  wayMs = () => Number.POSITIVE_INFINITY,
   onError,
   signal: over,
 }: {
@@ -47,6 +48,8 @@ export function sharedLimiter({
   readonly coldRequests?: number
   /** The first paid call goes alone: the others follow when it has come back, or a little later. */
   readonly firstAlone?: boolean
+  /** How long a call is on its way to the service, which calls of a process that is nearer are not; infinite where it is not known. */
+  readonly wayMs?: () => number
   /** Called with an error of the database that no waiting helps against. */
   readonly onError: (error: unknown) => void
   /** Ends waiting for a database that cannot be reached. */
@@ -122,7 +125,7 @@ export function sharedLimiter({
         const askedAt = clock.monotonic()
         const answer = await rates.lease(keyHash, count, {
           leadMs: leaseLeadMs(state),
-          usedPart: usedPart(state, clock.errorMs()),
+          usedPart: usedPart(state, clock.errorMs() + wayMs()),
         })
         clock.note(answer.now, askedAt, clock.monotonic())
         return answer

@@ -57,6 +57,16 @@ describe('Connections that were opened ahead', () => {
     expect(server.received.filter((bytes) => bytes !== '')).toHaveLength(3)
   })
 
+  test('tell how long the quickest of them took to be made', async () => {
+    await using server = await aService()
+    const wire = wireTo(server)
+    expect(wire.connectedInMs()).toBe(Number.POSITIVE_INFINITY)
+    const began = performance.now()
+    await openAhead(wire, server, 2)
+    expect(wire.connectedInMs()).toBeGreaterThan(0)
+    expect(wire.connectedInMs()).toBeLessThanOrEqual(performance.now() - began)
+  })
+
   test('are as many as were asked for, however often', async () => {
     await using server = await aService()
     const wire = wireTo(server)

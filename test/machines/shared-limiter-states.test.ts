@@ -288,16 +288,21 @@ testTable<[what: string, before: Partial<LimiterState>, event: LimiterEvent, lat
   expect(stepOf({ ...calm, ...before }, event, 1_000).state.lateMs).toBeCloseTo(lateMs)
 })
 
-testTable<[what: string, state: Partial<LimiterState>, clockErrorMs: number, marginMs: number]>([
+testTable<[what: string, state: Partial<LimiterState>, apartMs: number, marginMs: number]>([
   ['at first 75 ms of lateness are left', {}, 0, 75],
   ['40 ms where calls leave on time', { lateMs: 0 }, 0, 40],
   ['and as much more as they left late', { lateMs: 8 }, 0, 48],
-  ['and as clocks may differ by', { lateMs: 8 }, 15, 63],
+  ['and as calls of others may arrive apart from them', { lateMs: 8 }, 15, 63],
   ['75 ms at most', { lateMs: 30 }, 15, 75],
-  ['75 ms before the clock of the database is known', { lateMs: 0 }, Number.POSITIVE_INFINITY, 75],
+  [
+    '75 ms before the clock of the database, or the way to the service, is known',
+    { lateMs: 0 },
+    Number.POSITIVE_INFINITY,
+    75,
+  ],
   ['75 ms after a refusal, however punctual calls are', { lateMs: 0, wasRefused: true }, 0, 75],
-])('%s', (_, state, clockErrorMs, marginMs) => {
-  const part = usedPart({ ...calm, ...state }, clockErrorMs)
+])('%s', (_, state, apartMs, marginMs) => {
+  const part = usedPart({ ...calm, ...state }, apartMs)
   expect(1_000 / part - 1_000).toBeCloseTo(marginMs, marginMs === 75 ? -1 : 6)
 })
 
