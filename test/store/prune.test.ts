@@ -176,15 +176,17 @@ describe('a large store', () => {
   test('is pruned in many changes, between which others read and write', async () => {
     const temp = await aLargeStore(1_000, 2_000)
     const seen = new Set<number>()
+    const named: Promise<unknown>[] = []
     const looking = setInterval(() => {
       seen.add(bodies(temp).length)
-      void temp.store.nameJob(`job ${seen.size}`, 'file')
+      named.push(temp.store.nameJob(`job ${seen.size}`, 'file'))
     }, 10)
 
     expect(await dropOld(temp.path, tenDaysLater)).toMatchObject({ bodies: 1_000, bytes: 2_000_000 })
 
     clearInterval(looking)
     expect(seen.size).toBeGreaterThanOrEqual(4)
+    await Promise.all(named)
     expect((await temp.store.jobNames()).length).toBeGreaterThanOrEqual(4)
   })
 
