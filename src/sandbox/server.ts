@@ -13,7 +13,7 @@ import {
   type Route,
   requests,
 } from './http.ts'
-import type { ControlChange, Fault, SandboxOptions } from './options.ts'
+import type { ControlChange, Fault, SandboxOptions } from './state.ts'
 import { createState, type SandboxState } from './state.ts'
 
 /** A ledger entry while its request is served. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { FaultRule } from '../../src/sandbox/options.ts'
+import type { FaultRule } from '../../src/sandbox/state.ts'
 import { queriesCsv, type Workspace } from '../support/rankline.ts'
 import { stage } from '../support/stage.ts'
 import { testTable } from '../support/test-table.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SandboxOptions } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import type { SandboxOptions } from '../../src/sandbox/state.ts'
 import { get, type Params, search } from '../sandbox/ask.ts'
 import { testTable } from '../support/test-table.ts'
 import { countries, languages, newerUsage, olderUsage, stats } from './lookup-answers.ts'

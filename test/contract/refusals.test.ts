@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SandboxOptions } from '../../src/sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import type { SandboxOptions } from '../../src/sandbox/state.ts'
 import { get, type Params, post } from '../sandbox/ask.ts'
 import { testTable } from '../support/test-table.ts'
 import { type DocumentedCall, documented, documentedCalls, exampleOf } from './interface.ts'

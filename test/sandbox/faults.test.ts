@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import type { Fault, FaultRule } from '../../src/sandbox/options.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import type { Fault, FaultRule } from '../../src/sandbox/state.ts'
 import { testTable } from '../support/test-table.ts'
 import { get, post, search } from './ask.ts'
 

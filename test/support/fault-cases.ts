@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { FaultRule } from '../../src/sandbox/options.ts'
+import type { FaultRule } from '../../src/sandbox/state.ts'
 import { type JobFile, job, plausible } from './fault-jobs.ts'
 import type { Interruption } from './interruption.ts'
 

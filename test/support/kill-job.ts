@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { SandboxOptions } from '../../src/sandbox/options.ts'
+import type { SandboxOptions } from '../../src/sandbox/state.ts'
 import { type Memory, memoryOf } from './memory.ts'
 import { type Stage, stage } from './stage.ts'
 

@@ -1,7 +1,6 @@
 import type { BillableOperation } from '../../catalog/operation.ts'
 import { remembered } from '../../model/text.ts'
 import type { CheckedRequest } from '../http.ts'
-import type { PageShape, Positions } from '../options.ts'
 import {
   type Flavour,
   type RankingCandidate,
@@ -11,6 +10,12 @@ import {
   type Vertical,
 } from './candidates.ts'
 import { hashText, mix, pick, unit } from './hash.ts'
+
+/** How results are split into pages: full pages, pages with missing results, or pages that repeat a quarter of the one before. */
+export type PageShape = 'even' | 'short' | 'overlap'
+
+/** Whether `position` begins at 1 on every page or continues over the pages. */
+export type Positions = 'restart' | 'continue'
 
 /** A made-up web. It gives the body of a 200 answer: the same for the same seed, call and day. */
 export type World = (

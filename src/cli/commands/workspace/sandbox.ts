@@ -3,8 +3,8 @@ import { listOption, numberOption, type OptionSpecs, textOption } from '../../..
 import { wrapLines } from '../../../output/table.ts'
 import type { Terminal } from '../../../output/terminal.ts'
 import { shortestKey } from '../../../run/config.ts'
-import type { SandboxOptions } from '../../../sandbox/options.ts'
 import { type Sandbox, startSandbox } from '../../../sandbox/server.ts'
+import type { SandboxOptions } from '../../../sandbox/state.ts'
 import type { Command, TypedOptions } from '../../flags.ts'
 import { outFile } from '../../output.ts'
 
