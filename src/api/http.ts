@@ -99,7 +99,7 @@ export function openHttpClient(options: HttpClientOptions) {
      */
     openAhead:
       proxy === null ? async (count: number): Promise<void> => (await opened).openAhead(count) : null,
-    /** In how many milliseconds the quickest connection was opened ahead; infinite before the first one, and through a proxy. */
+    /** In how many milliseconds the quickest connection was made; infinite before the first one, and through a proxy. */
     connectedInMs: (): number => connectedInMs,
     /** Closes all connections; requests in flight end with them. */
     close: async (): Promise<void> => (await opened).destroy(),
@@ -169,19 +169,24 @@ function openedAhead(
   const opening = new Set<Socket>()
   /** They wait for their first request, the oldest first. */
   const waiting = new Set<Socket>()
+  const connectTimed: typeof connectNow = (options, callback) => {
+    const began = performance.now()
+    return connectNow(options, (...result) => {
+      if (result[0] === null) onConnected(performance.now() - began)
+      callback(...result)
+    })
+  }
   const connect: buildConnector.connector = (options, callback) => {
     for (const socket of waiting) {
       waiting.delete(socket)
       // One that the service has just closed is gone in a moment.
       if (socket.readyState === 'open') return queueMicrotask(() => callback(null, socket))
     }
-    connectNow(options, callback)
+    connectTimed(options, callback)
   }
   const openOne = (): void => {
-    const began = performance.now()
-    const socket = connectNow(place, (...result) => {
+    const socket = connectTimed(place, (...result) => {
       if (result[0] !== null) return
-      onConnected(performance.now() - began)
       opening.delete(socket)
       waiting.add(socket)
       const timer = setTimeout(() => {
@@ -346,10 +351,7 @@ const decoders: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength:
 
 const givenUp = 'its answer was not waited for any longer'
 
-const tooLong: FailureReason = {
-  reason: `the answer is larger than ${largestBody / 1_000_000} MB`,
-  wrongSetting: false,
-}
+const tooLong = { reason: `the answer is larger than ${largestBody / 1_000_000} MB`, wrongSetting: false }
 
 /** A request, ready to be sent; the key is added where it is sent. */
 export interface ApiRequest {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type HttpClient, type HttpResponse, openHttpClient } from '../../src/api/http.ts'
+import { testTable } from '../support/test-table.ts'
 import { http, type RawServer, rawServer } from './raw-server.ts'
 
 type Origin = Pick<RawServer, 'origin'>
@@ -55,16 +56,6 @@ describe('Connections that were opened ahead', () => {
     expect(answers).toMatchObject([{ status: 200 }, { status: 200 }, { status: 200 }])
     expect(server.sockets).toHaveLength(3)
     expect(server.received.filter((bytes) => bytes !== '')).toHaveLength(3)
-  })
-
-  test('tell how long the quickest of them took to be made', async () => {
-    await using server = await aService()
-    const wire = wireTo(server)
-    expect(wire.connectedInMs()).toBe(Number.POSITIVE_INFINITY)
-    const began = performance.now()
-    await openAhead(wire, server, 2)
-    expect(wire.connectedInMs()).toBeGreaterThan(0)
-    expect(wire.connectedInMs()).toBeLessThanOrEqual(performance.now() - began)
   })
 
   test('are as many as were asked for, however often', async () => {
@@ -144,4 +135,17 @@ test('Through a proxy none are opened ahead', () => {
   })
   onTestFinished(() => wire.close())
   expect(wire.openAhead).toBeNull()
+})
+
+testTable<[string, (wire: HttpClient, server: RawServer) => Promise<unknown>]>([
+  ['a call', (wire, server) => call(wire, server)],
+  ['connections opened ahead', (wire, server) => openAhead(wire, server, 2)],
+])('How long the quickest connection took to be made is known after %s', async (_, connect) => {
+  await using server = await aService()
+  const wire = wireTo(server)
+  expect(wire.connectedInMs()).toBe(Number.POSITIVE_INFINITY)
+  const began = performance.now()
+  await connect(wire, server)
+  expect(wire.connectedInMs()).toBeGreaterThan(0)
+  expect(wire.connectedInMs()).toBeLessThanOrEqual(performance.now() - began)
 })
