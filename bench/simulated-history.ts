@@ -1,8 +1,7 @@
 import { billableOperation } from '../src/catalog/index.ts'
 import type { Page } from '../src/rank/paging.ts'
 import type { Day } from '../src/run/backtest.ts'
-import type { PageShape } from '../src/sandbox/world/world.ts'
-import { createWorld, type World } from '../src/sandbox/world/world.ts'
+import { createWorld, type PageShape, type World } from '../src/sandbox/world/world.ts'
 import { aTarget } from '../test/run/build.ts'
 
 /** A history as a store would hold it, made of the sandbox's world without a call. */

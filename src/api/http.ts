@@ -75,10 +75,10 @@ export type HttpClient = ReturnType<typeof openHttpClient>
 /** Connections to the service. The key goes into the `x-api-key` header and nowhere else. */
 export function openHttpClient(options: HttpClientOptions) {
   const { apiKey, timeoutMs, userAgent, proxy = null } = options
-  let connectedInMs = Number.POSITIVE_INFINITY
+  let quickestConnectMs = Number.POSITIVE_INFINITY
   // undici loads while the command opens its database and plans.
   const opened = openDispatcher(options, (tookMs) => {
-    connectedInMs = Math.min(connectedInMs, tookMs)
+    quickestConnectMs = Math.min(quickestConnectMs, tookMs)
   })
   const bare = { 'x-api-key': apiKey, accept: 'application/json', 'user-agent': userAgent }
   const withBody = { ...bare, 'content-type': 'application/json' }
@@ -100,7 +100,7 @@ export function openHttpClient(options: HttpClientOptions) {
     openAhead:
       proxy === null ? async (count: number): Promise<void> => (await opened).openAhead(count) : null,
     /** In how many milliseconds the quickest connection was made; infinite before the first one, and through a proxy. */
-    connectedInMs: (): number => connectedInMs,
+    quickestConnectMs: (): number => quickestConnectMs,
     /** Closes all connections; requests in flight end with them. */
     close: async (): Promise<void> => (await opened).destroy(),
   }

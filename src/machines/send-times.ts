@@ -59,8 +59,6 @@ export interface LimiterState {
   readonly leadMs: number
   /** How long after their send times calls left: the longest time lately. */
   readonly lateMs: number
-  /** Whether a call was refused, here or by another process: calls arrive later than can be seen here. */
-  readonly wasRefused: boolean
   /** Since when the service refuses calls; null while it lets them pass. */
   readonly refusedSince: number | null
   /** The last refusal: a call that left before it says nothing of whether others pass now. */
@@ -147,7 +145,6 @@ export function firstState(coldRequests: number): LimiterState {
     isLeasing: false,
     leadMs: firstLeadMs,
     lateMs: firstLateMs,
-    wasRefused: false,
     refusedSince: null,
     refusedAt: never,
     paidRefused: false,
@@ -185,7 +182,6 @@ export function stepOf(
           sendTimes: [],
           probeAt: never,
           unlimitedUntil: never,
-          wasRefused: true,
           refusedAt: now,
           refusedSince: state.refusedSince ?? now,
           paidRefused: state.paidRefused || !event.free,
@@ -233,10 +229,11 @@ export function leaseLeadMs({ leadMs }: LimiterState): number {
 /**
  * The part of the limit that is used: the service counts calls when they arrive, and no second may have one too many because some
  * arrived late. It is less where calls leave late here, or may arrive later than those of another process by `apartMs`: by what clocks
- * may differ, and by the way to the service. After a refusal it is the least for good.
+ * may differ, and by the way to the service. After a refusal, here or by another process, it is the least for good: calls arrive later
+ * than can be seen here.
  */
-export function usedPart({ lateMs, wasRefused }: LimiterState, apartMs: number): number {
-  if (wasRefused) return leastPart
+export function usedPart({ lateMs, refusedAt }: LimiterState, apartMs: number): number {
+  if (refusedAt !== never) return leastPart
   return Math.max(leastPart, 1_000 / (1_000 + spareForArrivalMs + lateMs + apartMs))
 }
 
@@ -285,8 +282,7 @@ function goOn(state: LimiterState, now: number): ReturnType<typeof stepOf> {
 
 /** Drops send times that are over, and those that stay unused. */
 function withoutPastTimes(state: LimiterState, now: number): LimiterState {
-  let { sendTimes, unused } = state
-  let { lateMs } = state
+  let { sendTimes, unused, lateMs } = state
   while (sendTimes.length > 0 && (unused > 0 || (sendTimes[0] as number) < now - graceMs)) {
     if (state.ready.length > 0) lateMs = Math.max(lateMs, now - (sendTimes[0] as number))
     sendTimes = sendTimes.slice(1)
@@ -349,7 +345,7 @@ function withLease(
 function withStanding(state: LimiterState, isRefused: boolean, now: number): LimiterState {
   if (isRefused === (state.refusedSince !== null)) return state
   return isRefused
-    ? { ...state, wasRefused: true, refusedSince: now, refusedAt: now, paidRefused: true }
+    ? { ...state, refusedSince: now, refusedAt: now, paidRefused: true }
     : { ...state, refusedSince: null, paidRefused: false }
 }
 

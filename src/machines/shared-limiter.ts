@@ -48,7 +48,7 @@ export function sharedLimiter({
   readonly coldRequests?: number
   /** The first paid call goes alone: the others follow when it has come back, or a little later. */
   readonly firstAlone?: boolean
-  /** How long a call is on its way to the service, which calls of a process that is nearer are not; infinite where it is not known. */
+  /** How long a call travels to the service: by so much later than calls of a nearer process it may arrive. Infinite where it is not known. */
   readonly wayMs?: () => number
   /** Called with an error of the database that no waiting helps against. */
   readonly onError: (error: unknown) => void

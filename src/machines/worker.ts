@@ -123,8 +123,8 @@ export async function runWorker(
       concurrency: settings.concurrency,
       coldRequests: http.openAhead === null ? coldRequests : 0,
       firstAlone: true,
-      // There and back, and with https once more.
-      wayMs: () => http.connectedInMs() / 2,
+      // To connect takes the way there and back, and with https more: half of it is no less than the way.
+      wayMs: () => http.quickestConnectMs() / 2,
       signal: life.signal,
       onError: (error) => stop.request({ reason: 'crashed', message: String(error) }),
     })

@@ -13,8 +13,13 @@ import {
   type Route,
   requests,
 } from './http.ts'
-import type { ControlChange, Fault, SandboxOptions } from './state.ts'
-import { createState, type SandboxState } from './state.ts'
+import {
+  type ControlChange,
+  createState,
+  type Fault,
+  type SandboxOptions,
+  type SandboxState,
+} from './state.ts'
 
 /** A ledger entry while its request is served. */
 type ServedEntry = ReturnType<SandboxState['log']['open']>

@@ -300,7 +300,7 @@ testTable<[what: string, state: Partial<LimiterState>, apartMs: number, marginMs
     Number.POSITIVE_INFINITY,
     75,
   ],
-  ['75 ms after a refusal, however punctual calls are', { lateMs: 0, wasRefused: true }, 0, 75],
+  ['75 ms after a refusal, however punctual calls are', { lateMs: 0, refusedAt: 900 }, 0, 75],
 ])('%s', (_, state, apartMs, marginMs) => {
   const part = usedPart({ ...calm, ...state }, apartMs)
   expect(1_000 / part - 1_000).toBeCloseTo(marginMs, marginMs === 75 ? -1 : 6)

@@ -5,6 +5,7 @@ import { databaseClock } from '../../src/machines/database-clock.ts'
 import type { SharedJournal } from '../../src/machines/postgres/open.ts'
 import { sharedLimiter } from '../../src/machines/shared-limiter.ts'
 import { type FakeTime, fakeTime } from '../api/fake-time.ts'
+import { testTable } from '../support/test-table.ts'
 
 /** 40 calls a second, of which so much is used. */
 const spacingMs = 27
@@ -95,6 +96,22 @@ test('After a refusal one call probes at a time, and when it has passed the othe
   expect(queue.held()).toBe(false)
 })
 
+testTable<[string, Partial<Parameters<typeof sharedLimiter>[0]>, number]>([
+  ['96 % near the service, when they were seen to leave on time', { wayMs: () => 0 }, 1_000 / 1_041],
+  ['less where calls travel for longer', { wayMs: () => 20 }, 1_000 / 1_061],
+  ['93 % where the way is not known', {}, 0.93],
+])('Of the limit they use 93 % at first, and %s', async (_, options, part) => {
+  const time = fakeTime()
+  // The clock of the database is read in 2 ms.
+  const queue = timesOfQueue(time, { spacingMs })
+  const limiter = limiterOf(time, queue.rates, options)
+  const left = Array.from({ length: 400 }, () => callThrough(time, limiter, { writeMs: 1, answerMs: 10 }))
+  await time.settle()
+  await Promise.all(left)
+  expect(queue.usedParts[0]).toBe(0.93)
+  expect(queue.usedParts.at(-1)).toBeCloseTo(part, 3)
+})
+
 interface QueueOptions {
   readonly spacingMs: number
   /** What each lease takes there, and back again. */
@@ -104,10 +121,12 @@ interface QueueOptions {
 /** Send times of one key as the database leases them to workers. */
 function timesOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOptions) {
   const leased: number[] = []
+  const usedParts: number[] = []
   let next = 0
   let heldUntil: number | null = null
   const rates: Parameters<typeof sharedLimiter>[0]['rates'] = {
-    lease: async (_, count, { leadMs }) => {
+    lease: async (_, count, { leadMs, usedPart }) => {
+      usedParts.push(usedPart)
       const wayMs = leaseMs()
       await pause(time, wayMs)
       const now = time.now()
@@ -126,7 +145,7 @@ function timesOfQueue(time: FakeTime, { spacingMs, leaseMs = () => 1 }: QueueOpt
     },
     setLimits: async () => {},
   } satisfies Partial<SharedJournal['rates']>
-  return { rates, leased, held: () => heldUntil !== null }
+  return { rates, leased, usedParts, held: () => heldUntil !== null }
 }
 
 function limiterOf(

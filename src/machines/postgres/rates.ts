@@ -42,8 +42,9 @@ export function sharedRates(postgres: Postgres) {
     }>(statement, values)
   return {
     /**
-     * Leases `count` send times of a key, the first one not before `leadMs` from now; `usedPart` is the part of the limit that they use. Send times of the next second are committed
-     * without waiting for the disk: after a restart of the database one full window is left free.
+     * Leases `count` send times of a key, the first one not before `leadMs` from now, and so far apart that they use `usedPart` of the
+     * limit. Send times of the next second are committed without waiting for the disk: after a restart of the database one full window is
+     * left free.
      */
     lease: async (
       keyHash: string,

@@ -381,7 +381,7 @@ function amount(n: number | null | undefined, otherwise: string): string {
   return n == null ? otherwise : grouped(n)
 }
 
-/** What would be left out of each job; what asynchronous jobs that are not done yet will cost is not there for it. */
+/** What would be left out of each job. Credits that open asynchronous jobs will cost are set aside. */
 async function unfit(
   store: Store,
   draft: PlanDraft,

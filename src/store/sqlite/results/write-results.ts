@@ -46,24 +46,17 @@ export function resultWriter(
 
   /** Looks up together what these answers say. */
   const lookUp = (reads: readonly ReadAnswer[]): ReadonlyMap<ReadAnswer, LookedUp> => {
-    const texts: (string | null)[] = []
-    const results: Result[] = []
-    const placesIn = new Map<ReadAnswer, readonly Placed[]>()
-    for (const read of reads) {
-      const placed = placesOf(read.says.results)
-      placesIn.set(read, placed)
-      texts.push(...textsOfFacts(read.says.facts))
-      for (const { result } of placed) results.push(result)
-    }
-    const numbers = dictionary.texts(texts)
-    const said = dictionary.items(results)
+    const places = reads.map(({ says }) => placesOf(says.results))
+    const numbers = dictionary.texts(reads.flatMap(({ says }) => textsOfFacts(says.facts)))
+    const said = dictionary.items(places.flatMap((placed) => placed.map(({ result }) => result)))
+    const textsEach = numbers.length / reads.length
     const found = new Map<ReadAnswer, LookedUp>()
-    let [firstText, firstItem] = [0, 0]
-    for (const [read, placed] of placesIn) {
-      const facts = numbers.slice(firstText, firstText + textsOfAnswer)
+    let firstItem = 0
+    for (const [index, read] of reads.entries()) {
+      const placed = places[index] as readonly Placed[]
+      const facts = numbers.slice(index * textsEach, (index + 1) * textsEach)
       const items = said.slice(firstItem, firstItem + placed.length)
       found.set(read, { placed, facts, items })
-      firstText += textsOfAnswer
       firstItem += placed.length
     }
     return found
@@ -181,8 +174,6 @@ function isMissing(position: number | null): boolean {
 }
 
 const key = ['answer_id', 'kind', 'place']
-
-const textsOfAnswer = 5
 
 function textsOfFacts(facts: AnswerFacts): readonly (string | null)[] {
   const { notice, searchParameters, knowledgeGraph, aiMarkdown, aiBlocks } = facts
