@@ -189,9 +189,13 @@ test('a target that has its history from what is stored is named once', async ()
   const { stderr } = await place.call(['report', 'again.yaml'])
   expect(stderr).toContain('targets are new')
   const named = async (job: string) => {
-    const { stdout } = await place.call(['diff', job, ...one, '--compare', '7d', '--json'])
-    const [diff] = JSON.parse(stdout) as readonly DiffDocument[]
-    const all = [...(diff?.entered ?? []), ...(diff?.left ?? []), ...(diff?.moved ?? [])]
+    const { stdout } = await place.call(['diff', job, '--compare', '7d', '--json'])
+    // Of all queries: on some days a target moves in none of the results of one of them.
+    const all = (JSON.parse(stdout) as readonly DiffDocument[]).flatMap(({ entered, left, moved }) => [
+      ...entered,
+      ...left,
+      ...moved,
+    ])
     const lists = all.map(({ targets }) => targets.map(({ target }) => target))
     return [...new Set(lists.map((list) => list.join()))].sort()
   }

@@ -146,7 +146,7 @@ test.each([
   ],
   [
     'wait for those that are to come, answers not where no other call is under way',
-    { perSecond: 4, latencyMs: 20 },
+    { perSecond: 1, latencyMs: 20 },
     { answers: [undefined, undefined, undefined], ends: ['coming', 'coming', undefined] },
   ],
   [
