@@ -77,7 +77,7 @@ const stages: readonly Stage[] = [
   { size: '16m', after: 2, tasks },
   { size: '16m', after: 40, tasks },
   { size: '16m', after: 200, tasks },
-  { size: '16m', after: 600, tasks },
+  { size: '16m', after: 600, tasks: 2 * tasks },
   { size: '8m', after: 2, tasks },
   { size: '8m', after: 150, tasks },
   // Large enough for a larger log. To fill it takes as long as some hundred calls: they are not to end before.
