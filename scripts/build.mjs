@@ -1,10 +1,12 @@
 /** Builds `dist`, and with `--bench` the benchmarks in `dist/bench`. Runs on every system that Node runs on. */
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { endianness, tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import v8 from 'node:v8'
 import { Script } from 'node:vm'
 import { build, transform } from 'esbuild'
@@ -140,16 +142,23 @@ async function buildProgram() {
       define: { 'import.meta.url': '__here' },
       banner: [...sources, ...(text.includes('import.meta.url') ? [here] : [])].join('\n'),
     })
-    await writeFile(path, lean(code))
+    await writeFile(path, inAscii(lean(code)))
   }
-  await build({
+  const later = await build({
     ...forNode,
     entryPoints: Object.keys(loadedLater),
     plugins: [binaryInPlace(), suffixesPacked()],
     outdir: 'dist',
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
+    write: false,
   })
+  for (const { path, text } of later.outputFiles) await writeFile(path, inAscii(text))
+}
+
+/** A start reads scripts a byte a character. Esbuild leaves others only in regular expressions and comments, which know these escapes. */
+function inAscii(code) {
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /**
@@ -173,15 +182,15 @@ function lean(code) {
 }
 
 /**
- * Has the program do what starts it most, in an empty folder, and keeps what V8 compiled meanwhile: with all functions of a package, most
- * of which are never called, a start takes longer. Files that are not loaded by that are compiled whole.
+ * Has the program do what starts it most, in a workspace of the sandbox, and keeps what V8 compiled meanwhile: with all functions of a
+ * package, most of which are never called, a start takes longer. Files that are not loaded by that are compiled whole.
  */
 async function keepCompiled() {
   // What V8 made under other flags than those of a start it refuses.
   const { setFlagsFromString } = v8
   v8.setFlagsFromString = () => {}
   syncBuiltinESMExports()
-  const { asFunction, compiledLoader } = await sourceModule('src/cli/compiled.ts')
+  const { compiledLoader, textOf } = await sourceModule('src/cli/compiled.ts')
   const folder = resolve('dist')
   const loaded = new Map()
   const load = compiledLoader(join(folder, 'cli.js'), (file, script) => loaded.set(file, script))
@@ -195,17 +204,24 @@ async function keepCompiled() {
     askText: null,
     status: null,
   }
-  // No service answers there.
-  Object.assign(process.env, { RANKLINE_BASE_URL: 'http://127.0.0.1:1', RANKLINE_API_KEY: 'of-no-account' })
+  // A workspace with a run, made by another process: what only a run needs is not kept.
   const workspace = await mkdtemp(join(tmpdir(), 'rankline-build-'))
+  const { startSandbox } = await sourceModule('src/sandbox/server.ts')
+  const sandbox = await startSandbox()
+  Object.assign(process.env, { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: sandbox.key })
+  const program = promisify(execFile)
+  for (const words of [
+    ['init', '.', '--yes'],
+    ['run', 'ranks.yaml'],
+  ])
+    await program(process.execPath, [join(folder, 'cli.js'), ...words], { cwd: workspace })
   process.chdir(workspace)
-  for (const words of [['--help'], ['init', '.', '--yes'], ['runs'], ['status'], ['doctor']])
-    await main(words, silent)
+  for (const words of [['--help'], ['runs'], ['status'], ['doctor']]) await main(words, silent)
   process.chdir(folder)
   await rm(workspace, { recursive: true })
   for (const file of (await readdir('.')).filter((file) => file.endsWith('.cjs'))) {
     setFlagsFromString('--no-lazy')
-    const script = loaded.get(resolve(file)) ?? new Script(asFunction(await readFile(file, 'utf8')))
+    const script = loaded.get(resolve(file)) ?? new Script(textOf(file))
     setFlagsFromString('--lazy')
     await writeFile(`${file}.compiled`, script.createCachedData())
   }
@@ -240,8 +256,8 @@ function withoutHttpOfNode() {
 }
 
 /**
- * The list of public suffixes, and what its package derives of it at each start, are read from bytes: V8 would make the tens of thousands
- * of numbers one by one.
+ * The list of public suffixes, and what its package derives of it at each start, are read from a file of bytes: V8 would make the tens of
+ * thousands of numbers one by one, and keep the text of them.
  */
 function suffixesPacked() {
   const tables = /const nodeFlags = .+?\nfor \(let node = 0.+?\n}\n/s
@@ -254,26 +270,40 @@ function suffixesPacked() {
         if (found === undefined) throw new Error(`${path} has other tables than before: see suffixesPacked`)
         const names = [...found.matchAll(/^const (\w+)/gm)].map(([, name]) => name)
         const made = new Function(`${found}; return { ${names} }`)()
-        return { contents: text.replace(tables, () => packed(made)) }
+        const { script, bytes } = packed(made, 'tldts.bytes')
+        await writeFile('dist/tldts.bytes', bytes)
+        return { contents: text.replace(tables, () => script) }
       })
     },
   }
 }
 
-/** The script that declares these values, arrays of numbers as their bytes. */
-function packed(values) {
+/** The script that declares these values, and the bytes of its arrays and of its long text, in a file beside it. */
+function packed(values, file) {
+  const parts = []
+  let length = 0
+  const kept = (part) => {
+    const at = length
+    parts.push(part, Buffer.alloc(-part.length & 3))
+    length += part.length + (-part.length & 3)
+    return `${at}, ${part.length}`
+  }
   const lines = Object.entries(values).map(([name, value]) => {
-    if (!ArrayBuffer.isView(value)) return `const ${name} = ${JSON.stringify(value)}`
-    const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
-    return `const ${name} = numbers(${value.constructor.name}, '${text}')`
+    if (typeof value === 'number') return `const ${name} = ${value}`
+    if (typeof value === 'string')
+      return `const ${name} = part(${kept(Buffer.from(value, 'utf16le'))}).toString('utf16le')`
+    const { buffer, byteOffset, byteLength } = value
+    return `const ${name} = numbers(${value.constructor.name}, ${kept(Buffer.from(buffer, byteOffset, byteLength))})`
   })
-  return `function numbers(type, text) {
-      const bytes = Buffer.from(text, 'base64')
+  const script = `const bytes = require('node:fs').readFileSync(require('node:path').join(__filename, '../${file}'))
+    const part = (at, length) => bytes.subarray(at, at + length)
+    function numbers(type, at, length) {
       const size = type.BYTES_PER_ELEMENT
-      if (size > 1 && require('node:os').endianness() !== '${endianness()}') bytes['swap' + 8 * size]()
-      return new type(new Uint8Array(bytes).buffer)
+      if (size > 1 && require('node:os').endianness() !== '${endianness()}') part(at, length)['swap' + 8 * size]()
+      return new type(bytes.buffer, bytes.byteOffset + at, length / size)
     }
     ${lines.join('\n')}\n`
+  return { script, bytes: Buffer.concat(parts) }
 }
 
 /** Functions that make JSON Schemas answer what they made of this version's. */

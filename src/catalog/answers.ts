@@ -1,7 +1,11 @@
 import type { AnswerFacts, ParsedAnswer, Result, ResultKind } from '../model/result.ts'
 import { plain, textLocaleOf } from './dates/languages.ts'
 import { readDate } from './dates/read-date.ts'
-import type { BillableOperation, ReadingContext, ResponseShape } from './operation.ts'
+import { type BillableOperation, type ReadingContext, type ResponseShape, readPart } from './operation.ts'
+
+const { fields: asFields, text, integer, boolean, list, json: parseJson } = readPart
+
+type AnswerFields = Readonly<Record<string, unknown>>
 
 /** Raised with every change of a normaliser, so that results of older ones can be recognised. */
 export const normaliserVersion = 4
@@ -31,7 +35,7 @@ function parseAnswer(
   if (listed === null) return { reason: `'${items}' of the answer is not a list` }
   const isEmpty = listed.length === 0 && required.every((name) => (list(fields[name]) ?? []).length === 0)
   if (isEmpty && error !== null) return { reason: `the answer has no results but an error: ${error}` }
-  return operation.normalise({ ...fields, [items]: listed }, context)
+  return normalise(operation, { ...fields, [items]: listed }, context)
 }
 
 function notJson(body: Buffer): string {
@@ -147,8 +151,7 @@ function wrappedFields(fields: AnswerFields): readonly AnswerFields[] {
 type ReadItem = (item: AnswerFields, context: ReadingContext) => Result
 
 /** The normaliser of an answer whose results are in `organic_results`. */
-function webAnswer(kind: 'organic' | 'news' | 'video') {
-  const read = webItems[kind]
+function webAnswer(read: ReadItem) {
   return (body: unknown, context: ReadingContext): ParsedAnswer => {
     const fields = asFields(body) ?? {}
     const here = localised(fields, context)
@@ -158,15 +161,6 @@ function webAnswer(kind: 'organic' | 'news' | 'video') {
     ])
   }
 }
-
-/** The normaliser of an answer with images. */
-const imageAnswer = listAnswer('images', (item) => described(item, image))
-
-/** The normaliser of a list of suggestions; they have no position. */
-const suggestionAnswer = listAnswer('suggestions', (item) => worded('suggestion', item))
-
-/** The normaliser of an AI answer: its references are the results, its text is a fact of the answer. */
-const aiAnswer = listAnswer('references', (item) => described(item, reference))
 
 /** The normaliser of an answer with one list of results. */
 function listAnswer(field: string, read: (item: unknown) => Result | null) {
@@ -301,8 +295,6 @@ function video(item: AnswerFields, context: ReadingContext): Result {
   }
 }
 
-const webItems: Readonly<Record<'organic' | 'news' | 'video', ReadItem>> = { organic, news, video }
-
 function image(item: AnswerFields): Result {
   return {
     ...linked('image', item),
@@ -317,6 +309,24 @@ function image(item: AnswerFields): Result {
 
 function reference(item: AnswerFields): Result {
   return linked('reference', item, item.index ?? null)
+}
+
+/**
+ * How a body becomes an answer, by the kind of results that its operation ranks. Suggestions have no position; of an AI answer the
+ * references are the results, and the text is a fact.
+ */
+const normalisers = {
+  organic: webAnswer(organic),
+  news: webAnswer(news),
+  video: webAnswer(video),
+  image: listAnswer('images', (item) => described(item, image)),
+  suggestion: listAnswer('suggestions', (item) => worded('suggestion', item)),
+  reference: listAnswer('references', (item) => described(item, reference)),
+}
+
+/** Body -> results. Never throws on odd data. */
+function normalise({ kind }: BillableOperation, body: unknown, context: ReadingContext): ParsedAnswer {
+  return normalisers[kind](body, context)
 }
 
 /** The names that the text of a result may have in an object, by kind, the documented name first. */
@@ -340,78 +350,16 @@ function onlyText(
   return text(fields[documented]) ?? (texts.size === 1 ? one : null)
 }
 
-/** Readers of single fields of an answer. A value of another type gives null, never an exception. */
-
-type AnswerFields = Readonly<Record<string, unknown>>
-
-/** The value as an object, or null. */
-function asFields(value: unknown): AnswerFields | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as AnswerFields) : null
-}
-
-/**
- * Text as sent. An exact number becomes its text, a list of one text that text. Anything else is null, and so is empty text.
- */
-function text(value: unknown): string | null {
-  const one = Array.isArray(value) && value.length === 1 ? value[0] : value
-  if (typeof one === 'string') return one === '' ? null : one
-  return typeof one === 'number' && Math.abs(one) <= Number.MAX_SAFE_INTEGER ? String(one) : null
-}
-
 /** A link as sent. Blank ones are null: they would be equal, and all their results would count as one. */
 function link(value: unknown): string | null {
   const sent = text(value)
   return sent === null || sent.trim() === '' ? null : sent
 }
 
-const decimal = /^[-+]?\d+(?:\.\d+)?$/
-
-/** A number, or text in plain digits; anything else is null. */
-function number(value: unknown): number | null {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null
-  if (typeof value !== 'string' || !decimal.test(value.trim())) return null
-  const read = Number(value)
-  return Number.isFinite(read) ? read : null
-}
-
-/** A whole number within the exact range of numbers, or null. */
-function integer(value: unknown): number | null {
-  const read = number(value)
-  // `+ 0` turns -0 into 0.
-  return read !== null && Number.isSafeInteger(read) ? read + 0 : null
-}
-
-function boolean(value: unknown): boolean | null {
-  const word = typeof value === 'string' ? value.trim().toLowerCase() : value
-  if (word === true || word === 1 || word === '1' || word === 'true') return true
-  return word === false || word === 0 || word === '0' || word === 'false' ? false : null
-}
-
-const listNumber = /^(?:0|[1-9]\d*)$/
-
-/** The values of a list, also of a list that came as an object with numbers as keys; null for anything else. */
-function list(value: unknown): readonly unknown[] | null {
-  if (Array.isArray(value)) return value
-  const fields = asFields(value)
-  if (fields === null || !Object.keys(fields).every((key) => listNumber.test(key))) return null
-  return Object.entries(fields)
-    .sort(([a], [b]) => Number(a) - Number(b))
-    .map(([, item]) => item)
-}
-
 /** The texts of a list, or a single text; null for anything else. */
 function strings(value: unknown): readonly string[] | null {
   const texts = list(typeof value === 'string' && value !== '' ? [value] : value)
   return texts?.map(text).filter((one) => one !== null) ?? null
-}
-
-/** The JSON of a body, also after a byte order mark; undefined if it is not JSON. */
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8', startsWithMark(body) ? 3 : 0))
-  } catch {
-    return undefined
-  }
 }
 
 /** Values that some programs write and JSON does not have, outside of texts; a text that is cut off ends the search. */
@@ -430,11 +378,6 @@ function valueOutsideJson(body: Buffer): string | null {
     if (/^\s*:/.test(follows)) field = found
   }
   return null
-}
-
-/** A byte order mark, in UTF-8. */
-function startsWithMark(body: Buffer): boolean {
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
 }
 
 /** Writing JSON runs out of stack at a few thousand levels, and SQLite reads no more than 1,000. */
@@ -569,27 +512,10 @@ export function durationSeconds(duration: string | null): number | null {
   return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)
 }
 
-/** Parts of a body as the service sent them; null where a part is missing, or is something else. */
-export const readPart = {
-  fields: asFields,
-  text,
-  number,
-  integer,
-  boolean,
-  json: parseJson,
-}
-
-/** How bodies become answers, by what they list. */
-export const answers = {
-  web: webAnswer,
-  image: imageAnswer,
-  suggestion: suggestionAnswer,
-  ai: aiAnswer,
-}
-
 /** What bodies of answers hold. */
 export const bodies = {
   parse: parseAnswer,
+  normalise,
   contradiction,
   localeOf,
   holderOf,

@@ -1,5 +1,4 @@
 import type { SerpFeature } from '../model/result.ts'
-import { answers } from './answers.ts'
 import type { BillableOperation, FreeOperation, Operation, Param } from './operation.ts'
 
 /** Parameters that several operations share, declared once. */
@@ -86,7 +85,6 @@ const alphaSearch: BillableOperation = {
     itemFields: organicItem,
   },
   kind: 'organic',
-  normalise: answers.web('organic'),
 }
 
 const alphaLight: BillableOperation = {
@@ -106,7 +104,6 @@ const alphaLight: BillableOperation = {
     itemFields: lightItem,
   },
   kind: 'organic',
-  normalise: answers.web('organic'),
 }
 
 const alphaAutocomplete: BillableOperation = {
@@ -126,7 +123,6 @@ const alphaAutocomplete: BillableOperation = {
   paging: null,
   response: { required: ['suggestions'], items: 'suggestions', itemFields: [] },
   kind: 'suggestion',
-  normalise: answers.suggestion,
 }
 
 const alphaAi: BillableOperation = {
@@ -148,7 +144,6 @@ const alphaAi: BillableOperation = {
     itemFields: referenceItem,
   },
   kind: 'reference',
-  normalise: answers.ai,
 }
 
 const alphaNews: BillableOperation = {
@@ -176,7 +171,6 @@ const alphaNews: BillableOperation = {
     itemFields: newsItem,
   },
   kind: 'news',
-  normalise: answers.web('news'),
 }
 
 const alphaVideos: BillableOperation = {
@@ -198,7 +192,6 @@ const alphaVideos: BillableOperation = {
     itemFields: videoItem,
   },
   kind: 'video',
-  normalise: answers.web('video'),
 }
 
 const alphaImages: BillableOperation = {
@@ -223,7 +216,6 @@ const alphaImages: BillableOperation = {
     itemFields: imageItem,
   },
   kind: 'image',
-  normalise: answers.image,
 }
 
 const betaSearch: BillableOperation = {
@@ -260,7 +252,6 @@ const betaSearch: BillableOperation = {
     itemFields: shortItem,
   },
   kind: 'organic',
-  normalise: answers.web('organic'),
 }
 
 const gammaSearch: BillableOperation = {
@@ -280,7 +271,6 @@ const gammaSearch: BillableOperation = {
     itemFields: shortItem,
   },
   kind: 'organic',
-  normalise: answers.web('organic'),
 }
 
 const gammaImages: BillableOperation = {
@@ -308,7 +298,6 @@ const gammaImages: BillableOperation = {
     itemFields: gammaImageItem,
   },
   kind: 'image',
-  normalise: answers.image,
 }
 
 export const stats: FreeOperation = {

@@ -1,4 +1,4 @@
-import type { ParsedAnswer, ResultKind } from '../model/result.ts'
+import type { ResultKind } from '../model/result.ts'
 import type { ReadResult } from '../model/values.ts'
 
 /** Web engine that an operation asks. */
@@ -50,11 +50,9 @@ export interface BillableOperation extends OperationBase {
   readonly asyncParam?: string
   readonly experimental?: true
   /** Kind of the results that are ranked. */
-  readonly kind: ResultKind
+  readonly kind: Exclude<ResultKind, 'related'>
   /** The `engine` value that the answer echoes in `search_parameters`. */
   readonly echoEngine: string
-  /** Body -> results. Never throws on odd data. */
-  readonly normalise: (body: unknown, context: ReadingContext) => ParsedAnswer
 }
 
 /** A lookup that consumes no credits. */
@@ -122,4 +120,82 @@ export interface ReadingContext {
   readonly country: string | null
   /** Epoch ms; ages count back from here. */
   readonly fetchedAt: number
+}
+
+/** Readers of single fields of an answer. A value of another type gives null, never an exception. */
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The value as an object, or null. */
+function asFields(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+}
+
+/**
+ * Text as sent. An exact number becomes its text, a list of one text that text. Anything else is null, and so is empty text.
+ */
+function text(value: unknown): string | null {
+  const one = Array.isArray(value) && value.length === 1 ? value[0] : value
+  if (typeof one === 'string') return one === '' ? null : one
+  return typeof one === 'number' && Math.abs(one) <= Number.MAX_SAFE_INTEGER ? String(one) : null
+}
+
+const decimal = /^[-+]?\d+(?:\.\d+)?$/
+
+/** A number, or text in plain digits; anything else is null. */
+function number(value: unknown): number | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value !== 'string' || !decimal.test(value.trim())) return null
+  const read = Number(value)
+  return Number.isFinite(read) ? read : null
+}
+
+/** A whole number within the exact range of numbers, or null. */
+function integer(value: unknown): number | null {
+  const read = number(value)
+  // `+ 0` turns -0 into 0.
+  return read !== null && Number.isSafeInteger(read) ? read + 0 : null
+}
+
+function boolean(value: unknown): boolean | null {
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : value
+  if (word === true || word === 1 || word === '1' || word === 'true') return true
+  return word === false || word === 0 || word === '0' || word === 'false' ? false : null
+}
+
+const listNumber = /^(?:0|[1-9]\d*)$/
+
+/** The values of a list, also of a list that came as an object with numbers as keys; null for anything else. */
+function list(value: unknown): readonly unknown[] | null {
+  if (Array.isArray(value)) return value
+  const fields = asFields(value)
+  if (fields === null || !Object.keys(fields).every((key) => listNumber.test(key))) return null
+  return Object.entries(fields)
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([, item]) => item)
+}
+
+/** The JSON of a body, also after a byte order mark; undefined if it is not JSON. */
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8', startsWithMark(body) ? 3 : 0))
+  } catch {
+    return undefined
+  }
+}
+
+/** A byte order mark, in UTF-8. */
+function startsWithMark(body: Buffer): boolean {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
+}
+
+/** Parts of a body as the service sent them; null where a part is missing, or is something else. */
+export const readPart = {
+  fields: asFields,
+  text,
+  number,
+  integer,
+  boolean,
+  list,
+  json: parseJson,
 }

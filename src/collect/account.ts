@@ -1,7 +1,7 @@
 import type { ApiClient, FinishedCall } from '../api/client.ts'
 import { decideRetry, headerText, httpDate, retryPolicy } from '../api/retry.ts'
-import { readPart } from '../catalog/answers.ts'
 import { usage } from '../catalog/index.ts'
+import { readPart } from '../catalog/operation.ts'
 import type { Account, Outcome } from '../model/call.ts'
 import type { StopCause } from '../model/run.ts'
 import { type Clock, sleep } from '../model/time.ts'

@@ -1,6 +1,7 @@
-import { bodies, normaliserVersion, readPart } from '../catalog/answers.ts'
+import { bodies, normaliserVersion } from '../catalog/answers.ts'
 import { billableOperation } from '../catalog/index.ts'
 import type { BillableOperation } from '../catalog/operation.ts'
+import { readPart } from '../catalog/operation.ts'
 import type { Outcome } from '../model/call.ts'
 import type { AnswerFacts, EchoMismatch, ParsedAnswer } from '../model/result.ts'
 import type { Run, Task } from '../model/run.ts'

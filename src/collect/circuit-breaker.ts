@@ -1,6 +1,6 @@
 import type { ApiClient } from '../api/client.ts'
-import { readPart } from '../catalog/answers.ts'
 import { billableOperation, stats } from '../catalog/index.ts'
+import { readPart } from '../catalog/operation.ts'
 import { isUseless, type Outcome, type Settlement, uselessInRow } from '../model/call.ts'
 import type { Task } from '../model/run.ts'
 import type { Clock } from '../model/time.ts'

@@ -119,7 +119,8 @@ export function timezone(text: string): ReadResult<string> {
 }
 
 function knownZone(name: string): boolean {
-  if (zoneNames().has(name)) return true
+  // Where no other is set, no list of hundreds is made.
+  if (name === 'UTC' || zoneNames().has(name)) return true
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== null
   } catch {

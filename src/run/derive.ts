@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { normaliserVersion, readPart } from '../catalog/answers.ts'
+import { normaliserVersion } from '../catalog/answers.ts'
+import { readPart } from '../catalog/operation.ts'
 import { parseStored } from '../collect/answers.ts'
 import type { JobSettings } from '../model/job.ts'
 import type { Task } from '../model/run.ts'

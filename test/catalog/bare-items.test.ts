@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { bodies } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { testTable } from '../support/test-table.ts'
 import { aResult, facts } from './results.ts'
@@ -16,7 +17,8 @@ testTable<[string, unknown, string | null]>([
   ['a phrase', { phrase: 'desk' }, 'desk'],
   ['two names for one text', { value: 'desk', text: 'desk' }, 'desk'],
 ])('a suggestion is read from %s', (_, item, title) => {
-  const { results, malformed } = billableOperation('alpha.autocomplete').normalise(
+  const { results, malformed } = bodies.normalise(
+    billableOperation('alpha.autocomplete'),
     { suggestions: ['first', item] },
     context,
   )
@@ -34,7 +36,7 @@ testTable([
   [true],
 ])('no suggestion is read from %j', (item) => {
   const body = { suggestions: [item, 'last'] }
-  expect(billableOperation('alpha.autocomplete').normalise(body, context)).toMatchObject({
+  expect(bodies.normalise(billableOperation('alpha.autocomplete'), body, context)).toMatchObject({
     results: [{ title: 'last' }],
     malformed: [item],
   })
@@ -49,7 +51,7 @@ test.each<[string, unknown, readonly (string | null)[], readonly unknown[]]>([
   ['no list at all', false, [], [false]],
 ])('related searches are read from %s', (_, sent, titles, malformed) => {
   const body = { organic_results: [{ title: 'T' }], related_searches: sent }
-  const understood = billableOperation('alpha.search').normalise(body, context)
+  const understood = bodies.normalise(billableOperation('alpha.search'), body, context)
   expect(understood).toMatchObject({
     results: [{ title: 'T' }, ...titles.map((title) => ({ kind: 'related', title }))],
     malformed,
@@ -58,7 +60,7 @@ test.each<[string, unknown, readonly (string | null)[], readonly unknown[]]>([
 
 test('an image without its page is one without a link', () => {
   const sent = { url: 'https://i.com/p.jpg', image_width: '640', image_height: 480.0, position: '1' }
-  const { results } = billableOperation('alpha.images').normalise({ images: [sent] }, context)
+  const { results } = bodies.normalise(billableOperation('alpha.images'), { images: [sent] }, context)
   const image = { imageUrl: 'https://i.com/p.jpg', thumbnail: null, width: 640, height: 480 }
   expect(results).toEqual([aResult('image', { position: 1, image })])
 })
@@ -69,7 +71,7 @@ test('an AI answer keeps blocks that nobody knows, and references that lack near
     1: { type: 'paragraph', snippet: 'P', tone: 'dry' },
   }
   const body = { references: [{ title: 'T' }, { index: '3', link: '/x' }, 'x'], text_blocks: unknown }
-  expect(billableOperation('alpha.ai').normalise(body, context)).toEqual({
+  expect(bodies.normalise(billableOperation('alpha.ai'), body, context)).toEqual({
     results: [aResult('reference', { title: 'T' }), aResult('reference', { position: 3, link: '/x' })],
     malformed: ['x'],
     facts: facts({ aiBlocks: unknown }),

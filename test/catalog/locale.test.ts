@@ -36,7 +36,7 @@ testTable([
 ])('the dates of an answer are read in the language %s', (_, asked, echo, day) => {
   const date = echo?.hl === 'en' && asked.language === null ? '03/04/2025' : '04.03.2025'
   const body = { organic_results: [{ date }], search_parameters: echo }
-  const { results } = billableOperation('alpha.news').normalise(body, { fetchedAt, ...asked })
+  const { results } = bodies.normalise(billableOperation('alpha.news'), body, { fetchedAt, ...asked })
   expect(results[0]?.news).toEqual({
     date,
     publishedAt: day === null ? null : `${day}T00:00:00.000Z`,
@@ -53,6 +53,10 @@ test.each([
     search_parameters: { hl: 'de' },
     search_information: { total_results: '1.230' },
   }
-  const { facts } = billableOperation(name).normalise(body, { fetchedAt, language: null, country: null })
+  const { facts } = bodies.normalise(billableOperation(name), body, {
+    fetchedAt,
+    language: null,
+    country: null,
+  })
   expect(facts.totalResults).toBe(1230)
 })

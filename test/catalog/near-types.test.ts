@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { bodies } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import type { AnswerFacts, Result } from '../../src/model/result.ts'
 import { testTable } from '../support/test-table.ts'
@@ -49,7 +50,8 @@ testTable<[string, unknown, Partial<Result>]>([
   ['fields that nobody knows', { title: 'T', rank: 1, url: 'https://a.com' }, { title: 'T' }],
   ['no fields', {}, {}],
 ])('an item with %s is kept with what can be told', (_, sent, told) => {
-  const { results, malformed } = billableOperation('alpha.search').normalise(
+  const { results, malformed } = bodies.normalise(
+    billableOperation('alpha.search'),
     { organic_results: [sent] },
     context,
   )
@@ -96,6 +98,10 @@ testTable<[string, object, Partial<AnswerFacts>]>([
   ['two notices', { error: 'outer', search_information: { error: 'inner' } }, { notice: 'inner' }],
   ['an empty notice', { search_information: { error: '' } }, {}],
 ])('an answer with %s says what can be told', (_, body, said) => {
-  const understood = billableOperation('alpha.search').normalise({ organic_results: [], ...body }, context)
+  const understood = bodies.normalise(
+    billableOperation('alpha.search'),
+    { organic_results: [], ...body },
+    context,
+  )
   expect(understood).toEqual({ results: [], malformed: [], facts: facts(said) })
 })

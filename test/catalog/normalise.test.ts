@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { bodies } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
 import type { AnswerFacts, Result } from '../../src/model/result.ts'
 import { aResult, facts } from './results.ts'
@@ -174,6 +175,6 @@ test.each<[string, object, readonly Result[], AnswerFacts]>([
     facts({ searchParameters: echo }),
   ],
 ])('every documented field of %s has its place', (name, body, results, said) => {
-  const understood = billableOperation(name).normalise(body, context)
+  const understood = bodies.normalise(billableOperation(name), body, context)
   expect(understood).toEqual({ results, malformed: [], facts: said })
 })

@@ -47,7 +47,7 @@ each('%s: no value of a documented field makes the normaliser throw, or lose the
   const sent = fc.array(item, { maxLength: 4 })
   fc.assert(
     fc.property(others, sent, (rest, bodyItems) => {
-      const { results, malformed } = operation.normalise({ ...rest, [list]: bodyItems }, context)
+      const { results, malformed } = bodies.normalise(operation, { ...rest, [list]: bodyItems }, context)
       const ranked = results.filter(({ kind }) => kind === operation.kind)
       expect(ranked).toHaveLength(bodyItems.length)
       for (const bad of malformed) expect(bodyItems).not.toContain(bad)
@@ -77,7 +77,7 @@ each(
     fc.assert(
       fc.property(entries, (mixed) => {
         const sent = mixed.map((entry, index) => (entry.bad ? entry.value : goodItem(index)))
-        const { results, malformed } = operation.normalise({ [list]: sent }, context)
+        const { results, malformed } = bodies.normalise(operation, { [list]: sent }, context)
         const good = mixed.flatMap((entry, index) => (entry.bad ? [] : [`text ${index}`]))
         expect(results.map(({ title }) => title)).toEqual(good)
         expect(malformed).toEqual(mixed.flatMap((entry) => (entry.bad ? [entry.value] : [])))
@@ -100,7 +100,7 @@ each('%s: a body is understood from its bytes as from its value, or the reason i
         const understood = bodies.parse(operation, Buffer.from(text), context)
         if ('reason' in understood)
           expect(understood.reason).toMatch(/^('\w+' of )?the answer (is not|has no)|is not a list$/)
-        else expect(understood).toEqual(operation.normalise(JSON.parse(text), context))
+        else expect(understood).toEqual(bodies.normalise(operation, JSON.parse(text), context))
       },
     ),
     runs,

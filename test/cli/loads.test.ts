@@ -1,7 +1,9 @@
+import { writeFile } from 'node:fs/promises'
 import module from 'node:module'
 import { join } from 'node:path'
+import vm from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compiledLoader } from '../../src/cli/compiled.ts'
+import { compiledLoader, textOf } from '../../src/cli/compiled.ts'
 import { driverFor } from '../../src/store/sqlite/connection/driver.ts'
 import { filesLoadedBy, loadedBy, sourcesIn } from '../support/loaded.ts'
 import type { Workspace } from '../support/rankline.ts'
@@ -102,11 +104,15 @@ test('a workbook is packed by what lies beside the program, whose checksums are 
   expect(files).toContain('node:zlib')
 })
 
-test('status reads job files, and loads neither what calls nor what reads tables, nor YAML in many files', async () => {
+test('status reads job files, and loads neither what calls nor what reads answers and tables, nor YAML in many files', async () => {
   const files = await filesLoadedBy(place, ['status'])
   const loaded = await sourcesIn(files)
   expect(loaded).toContain('src/jobfile/open.ts')
-  expect([...loaded].filter((name) => /^src\/(api|collect)\/|^(csv-parse|p-queue)$/.test(name))).toEqual([])
+  expect(
+    [...loaded].filter((name) =>
+      /^src\/(api|collect|catalog\/(answers|dates))\b|^(csv-parse|p-queue)$/.test(name),
+    ),
+  ).toEqual([])
   expect(files.filter((file) => file.includes('node_modules/yaml/'))).toEqual([])
   expect(files.filter((file) => /^node:(crypto|child_process|https?|net)$/.test(file))).toEqual([])
 })
@@ -120,7 +126,7 @@ test('doctor asks the service, and loads neither what reports, exports and colle
   const loaded = [...(await sourcesIn(files))]
   expect(loaded).toContain('src/api/client.ts')
   const others =
-    /^src\/(report|page|export|machines|sandbox)\/|^src\/store\/sqlite\/maintenance\/(check|invariants)|^src\/collect\/(?!account|stop)|^(nodemailer|p-queue|pg|pino|yazl)$/
+    /^src\/(report|page|export|machines|sandbox|catalog\/dates)\/|^src\/store\/sqlite\/maintenance\/(check|invariants)|^src\/collect\/(?!account|stop)|^(nodemailer|p-queue|pg|pino|yazl)$/
   expect(loaded.filter((name) => others.test(name))).toEqual([])
 })
 
@@ -137,7 +143,8 @@ test('without a queue nothing of many machines is loaded, and of the HTTP client
 })
 
 test('where Node keeps what it compiled, it is asked to before anything else is loaded', async () => {
-  const pretence = `import module from 'node:module';module.enableCompileCache=()=>process.stderr.write('kept\\n')`
+  const pretence = `import { writeFile } from 'node:fs/promises'
+import module from 'node:module';module.enableCompileCache=()=>process.stderr.write('kept\\n')`
   const { stdout, stderr } = await place.run(['--version'], {
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(pretence)}`,
   })
@@ -169,4 +176,19 @@ test('what another Node compiled is compiled again, and a file is run once', asy
   const [first, second] = load('./one.cjs') as readonly unknown[]
   expect(first).toEqual({ name: 'two.cjs' })
   expect(second).toBe(first)
+})
+
+testTable([
+  ['numbers', `exports.ends = [${'.5,'.repeat(300_000)}].length`, 300_000],
+  ['text', `exports.ends = '${'.'.repeat(3_000_000)}'.length`, 3_000_000],
+])('a file of much %s is read whole, with what was compiled of it', async (name, text, ends) => {
+  await place.file(`${name}.cjs`, text)
+  const file = join(place.folder, `${name}.cjs`)
+  await writeFile(`${file}.compiled`, new vm.Script(textOf(file)).createCachedData())
+  const rejected: (boolean | undefined)[] = []
+  const load = compiledLoader(join(place.folder, 'cli.js'), (_, script) =>
+    rejected.push(script.cachedDataRejected),
+  )
+  expect(load(`./${name}.cjs`)).toEqual({ ends })
+  expect(rejected).toEqual([false])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { billableOperations } from '../../src/catalog/index.ts'
-import type { BillableOperation } from '../../src/catalog/operation.ts'
+import { bodies } from '../../src/catalog/answers.ts'
+import { billableOperation, billableOperations } from '../../src/catalog/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { testTable } from '../support/test-table.ts'
 import { get, type Params } from './ask.ts'
@@ -11,14 +11,18 @@ function pageParam(name: string): Params {
 
 testTable(billableOperations.map((operation) => [operation.name, operation] as const))(
   '%s is understood by the catalog, with a text in every title',
-  async (name, { path, normalise, cost }) => {
+  async (name, operation) => {
     await using sandbox = await startSandbox()
-    const { body } = await get(sandbox, path, { query: 'standing desk', ...pageParam(name) })
-    const { results, malformed } = normalise(body, { fetchedAt: Date.now(), language: null, country: null })
+    const { body } = await get(sandbox, operation.path, { query: 'standing desk', ...pageParam(name) })
+    const { results, malformed } = bodies.normalise(operation, body, {
+      fetchedAt: Date.now(),
+      language: null,
+      country: null,
+    })
     expect(malformed).toEqual([])
     expect(results.length).toBeGreaterThan(4)
     expect(results.every(({ title }) => (title?.length ?? 0) > 0)).toBe(true)
-    expect(sandbox.ledger.charged).toBe(cost)
+    expect(sandbox.ledger.charged).toBe(operation.cost)
   },
 )
 
@@ -55,10 +59,10 @@ testTable<[string, Params, Record<string, unknown>]>([
 
 test('over many queries the optional parts are sometimes there and sometimes not', async () => {
   await using sandbox = await startSandbox()
-  const seen = await bodies(sandbox, '/v1/alpha/search')
+  const seen = await bodiesOf(sandbox, '/v1/alpha/search')
   for (const field of ['knowledge_graph', 'related_searches', 'search_information'])
     expect(new Set(seen.map((body) => field in body))).toEqual(new Set([true, false]))
-  const snippets = (await bodies(sandbox, '/v1/gamma/search')).flatMap(({ organic_results }) =>
+  const snippets = (await bodiesOf(sandbox, '/v1/gamma/search')).flatMap(({ organic_results }) =>
     organic_results.map((item: { snippet: unknown }) => item.snippet === null),
   )
   expect(new Set(snippets)).toEqual(new Set([true, false]))
@@ -66,9 +70,9 @@ test('over many queries the optional parts are sometimes there and sometimes not
 
 test('dates, durations and video ids have their documented forms', async () => {
   await using sandbox = await startSandbox()
-  for (const { organic_results } of await bodies(sandbox, '/v1/alpha/news'))
+  for (const { organic_results } of await bodiesOf(sandbox, '/v1/alpha/news'))
     for (const { date } of organic_results) expect(date).toMatch(/^\d+ (minute|hour|day)s? ago$/)
-  const videos = (await bodies(sandbox, '/v1/alpha/videos', { page: 1 })).flatMap(
+  const videos = (await bodiesOf(sandbox, '/v1/alpha/videos', { page: 1 })).flatMap(
     (body) => body.organic_results,
   )
   for (const { date, duration } of videos) {
@@ -83,8 +87,11 @@ testTable(['de', 'fr', 'ja', 'xx'])(
   async (hl) => {
     await using sandbox = await startSandbox()
     const { body } = await get(sandbox, '/v1/alpha/videos', { query: 'a', page: 1, hl })
-    const { normalise } = billableOperations.find(({ name }) => name === 'alpha.videos') as BillableOperation
-    const { results } = normalise(body, { fetchedAt: Date.now(), language: hl, country: null })
+    const { results } = bodies.normalise(billableOperation('alpha.videos'), body, {
+      fetchedAt: Date.now(),
+      language: hl,
+      country: null,
+    })
     const isRead = results.map(({ video }) => video?.publishedAt != null)
     expect(new Set(isRead)).toEqual(new Set([true]))
     const english = body.organic_results.filter(({ date }: { date: string }) => /ago$|^[A-Z]/.test(date))
@@ -108,7 +115,7 @@ test('every suggestion begins with the query', async () => {
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent
-function bodies(sandbox: Sandbox, path: string, params: Params = {}): Promise<any[]> {
+function bodiesOf(sandbox: Sandbox, path: string, params: Params = {}): Promise<any[]> {
   const words = Array.from({ length: 40 }, (_, index) => `thing ${index}`)
   return Promise.all(words.map(async (query) => (await get(sandbox, path, { query, ...params })).body))
 }

@@ -1,5 +1,6 @@
-import { bodies, readPart } from '../../src/catalog/answers.ts'
+import { bodies } from '../../src/catalog/answers.ts'
 import { billableOperation } from '../../src/catalog/index.ts'
+import { readPart } from '../../src/catalog/operation.ts'
 import { groupedBy } from '../../src/model/text.ts'
 import type { Story } from './fault-run.ts'
 import { groups } from './groups.ts'

@@ -1,4 +1,4 @@
-import { readPart } from '../../../catalog/answers.ts'
+import { readPart } from '../../../catalog/operation.ts'
 import { type UsageInterval, verifyLedger } from '../../../ledger/verify.ts'
 import { type LedgerGroup, type LedgerSum, ledgerGroups } from '../../../model/call.ts'
 import { UsageError } from '../../../model/errors.ts'

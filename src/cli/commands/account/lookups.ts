@@ -1,6 +1,6 @@
-import { readPart } from '../../../catalog/answers.ts'
 import { operations as catalog, finderCountries, finderLanguages, stats } from '../../../catalog/index.ts'
 import type { FreeOperation } from '../../../catalog/operation.ts'
+import { readPart } from '../../../catalog/operation.ts'
 import {
   type AccountReading,
   accountStop,
