@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, sep } from 'node:path'
 import { Script } from 'node:vm'
 
 type Load = (file: string) => unknown
@@ -28,6 +28,7 @@ export function compiledLoader(
   keep: (file: string, script: Script) => void = () => {},
 ): Load {
   const requirePackage = createRequire(beside)
+  const folder = dirname(beside) + sep
   const loaded = new Map<string, { exports: unknown }>()
   const load: Load = (name) => {
     if (!name.startsWith('./')) return requirePackage(name)
@@ -35,7 +36,7 @@ export function compiledLoader(
     if (known !== undefined) return known.exports
     const module = { exports: {} }
     loaded.set(name, module)
-    const file = join(dirname(beside), name)
+    const file = folder + name.slice('./'.length)
     const text = textOf(file)
     const script = new Script(text, { filename: file, cachedData: compiledOf(file) })
     keep(file, script)
