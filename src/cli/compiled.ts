@@ -69,9 +69,11 @@ function read(file: string, from: number): number {
   const opened = openSync(file, 'r')
   try {
     for (let end = from; ; ) {
-      end += readSync(opened, room, end, room.length - end, null)
-      if (end + closing.length <= room.length) return end
-      room = Buffer.concat([room], 2 * room.length)
+      const got = readSync(opened, room, end, room.length - end, null)
+      end += got
+      const isFull = end + closing.length > room.length
+      if (isFull) room = Buffer.concat([room], 2 * room.length)
+      else if (got === 0) return end
     }
   } finally {
     closeSync(opened)
