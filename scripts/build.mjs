@@ -208,6 +208,8 @@ async function keepCompiled() {
   const workspace = await mkdtemp(join(tmpdir(), 'rankline-build-'))
   const { startSandbox } = await sourceModule('src/sandbox/server.ts')
   const sandbox = await startSandbox()
+  // Whoever builds may have set a database or a queue of his own: nothing is written there.
+  for (const name of Object.keys(process.env)) if (name.startsWith('RANKLINE_')) delete process.env[name]
   Object.assign(process.env, { RANKLINE_BASE_URL: sandbox.url, RANKLINE_API_KEY: sandbox.key })
   const program = promisify(execFile)
   for (const words of [

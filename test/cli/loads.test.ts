@@ -143,8 +143,7 @@ test('without a queue nothing of many machines is loaded, and of the HTTP client
 })
 
 test('where Node keeps what it compiled, it is asked to before anything else is loaded', async () => {
-  const pretence = `import { writeFile } from 'node:fs/promises'
-import module from 'node:module';module.enableCompileCache=()=>process.stderr.write('kept\\n')`
+  const pretence = `import module from 'node:module';module.enableCompileCache=()=>process.stderr.write('kept\\n')`
   const { stdout, stderr } = await place.run(['--version'], {
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(pretence)}`,
   })
