@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { apiClient } from '../../src/api/client.ts'
-import { openHttpClient } from '../../src/api/http.ts'
+import { type HttpClient, openHttpClient } from '../../src/api/http.ts'
 import type { RateLimiter } from '../../src/api/rate-limiter.ts'
 import { stopSignal } from '../../src/collect/stop.ts'
 import { databaseClock } from '../../src/machines/database-clock.ts'
@@ -23,17 +23,21 @@ interface Settings {
   readonly clock?: Clock
   readonly journal?: SharedJournal
   readonly limited?: (limiter: SharedLimiter) => SharedLimiter
+  readonly through?: (http: HttpClient) => HttpClient
 }
 
 /** A worker that has three calls to make, and the service that gets them. */
 async function aWorker(there: TestJournal, settings: Settings = {}) {
   const { journal = there, limited = (limiter) => limiter, clock: local = systemClock } = settings
+  const { through = (http) => http } = settings
   const sandbox = await startSandbox(settings.sandbox)
   onTestFinished(() => sandbox.close())
-  const http = openHttpClient({
-    ...{ origin: sandbox.url, apiKey: settings.apiKey ?? sandbox.key, connections: 8, timeoutMs: 60_000 },
-    ...{ userAgent: 'test', proxy: null },
-  })
+  const http = through(
+    openHttpClient({
+      ...{ origin: sandbox.url, apiKey: settings.apiKey ?? sandbox.key, connections: 8, timeoutMs: 60_000 },
+      ...{ userAgent: 'test', proxy: null },
+    }),
+  )
   onTestFinished(() => http.close())
   const run = await released(there, aSharedRun(), aChunk(['desk', 'lamp', 'chair']))
   const { keyHash } = run
@@ -148,23 +152,40 @@ test.each([
   60_000,
 )
 
+/** Holds each answer, except that of the last call, back until the next call was sent. */
+function answeredAfterNext(http: HttpClient, calls: number): HttpClient {
+  const sent = Array.from({ length: calls }, openPromise)
+  let begun = 0
+  return {
+    ...http,
+    exchange: async (...given) => {
+      sent[begun]?.fulfil()
+      begun += 1
+      const next = sent[begun]
+      const response = await http.exchange(...given)
+      await next?.promise
+      return response
+    },
+  }
+}
+
 test.each([
   [
     'wait for those that are to come where the rate limit holds calls back',
-    { perSecond: 2, latencyMs: 700 },
+    { perSecond: 1, through: (http: HttpClient) => answeredAfterNext(http, 3) },
     { answers: ['coming', undefined, undefined], ends: ['coming', undefined, undefined] },
   ],
   [
     'wait for those that are to come, answers not where no other call is under way',
-    { perSecond: 1, latencyMs: 20 },
+    { perSecond: 1 },
     { answers: [undefined, undefined, undefined], ends: ['coming', 'coming', undefined] },
   ],
   [
     'do not wait where nothing does',
-    { perSecond: null, latencyMs: 20 },
+    { perSecond: null },
     { answers: [undefined, undefined, undefined], ends: [undefined, undefined, undefined] },
   ],
-] as const)('Answers and ends of tasks %s', async (_, { perSecond, latencyMs }, others) => {
+] as const)('Answers and ends of tasks %s', async (_, { perSecond, ...settings }, others) => {
   const there = await aJournal()
   const answered: unknown[] = []
   const ended: unknown[] = []
@@ -177,7 +198,7 @@ test.each([
     return there.calls.endTask(...given)
   }
   const journal = { ...there, calls: { ...there.calls, answer, endTask } }
-  const { options, run } = await aWorker(there, { journal, sandbox: { latencyMs } })
+  const { options, run } = await aWorker(there, { journal, sandbox: { latencyMs: 20 }, ...settings })
   await there.rates.setLimits(run.keyHash, { perSecond, perMinute: null })
   const told: number[] = []
   expect(await work({ ...options, once: true, onWork: (queries) => told.push(queries) })).toBeNull()
