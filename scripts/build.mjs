@@ -38,6 +38,12 @@ const forNode = {
   plugins: [parserAlone()],
   logLevel: 'warning',
 }
+const asScript = {
+  format: 'cjs',
+  platform: 'node',
+  target: forNode.target,
+  supported: { 'dynamic-import': false },
+}
 const forBrowsers = {
   bundle: true,
   minify: true,
@@ -58,6 +64,15 @@ const loadedLater = {
   croner: /[\\/]schedule[\\/]slots\.ts$/,
   tldts: /[\\/]model[\\/]public-suffix\.ts$/,
   ...(existsSync(`node_modules/${driver}`) ? { [driver]: /[\\/]connection[\\/]driver\.ts$/ } : {}),
+}
+/** What undici asks of parts of Node that take longer to load than a call takes. */
+const askedByUndici = {
+  // How large headers may be, and whether a body came from there, which none does. Headers may be as large as Node allows without options:
+  // --max-http-header-size is not followed.
+  'node:http': 'module.exports = { maxHeaderSize: 16_384 }',
+  'node:assert': `module.exports = (holds, message = 'undici expects otherwise') => {
+    if (!holds) throw typeof message === 'string' ? new Error(message) : message
+  }`,
 }
 /** What the words of each language are called. */
 const words = { en: 'english', de: 'german' }
@@ -122,7 +137,7 @@ async function buildProgram() {
       parserAlone(),
       sumsByNode(),
       withoutHttp2(),
-      withoutHttpOfNode(),
+      undiciAlone(),
       schemasMade(await sourceModule('src/jobfile/json-schema.ts')),
       ...Object.entries(loadedLater).map(([name, user]) => besideProgram(name, user)),
     ],
@@ -132,17 +147,20 @@ async function buildProgram() {
     write: false,
   })
   for (const { path, text } of outputFiles) {
-    // The names of the sources, which stand above each of them.
+    // The names of the sources, which stand above each of them: all that is kept of the comments.
     const sources = text.match(/^\/\/ (src|node_modules)\/.+$/gm) ?? []
     const { code } = await transform(text, {
-      format: 'cjs',
-      platform: 'node',
-      target: forNode.target,
-      supported: { 'dynamic-import': false },
+      ...asScript,
       define: { 'import.meta.url': '__here' },
-      banner: [...sources, ...(text.includes('import.meta.url') ? [here] : [])].join('\n'),
+      banner: text.includes('import.meta.url') ? here : '',
     })
-    await writeFile(path, inAscii(lean(code)))
+    const tight = await transform(lean(code), {
+      ...asScript,
+      // Names are kept, for the traces of errors.
+      minifyWhitespace: true,
+      banner: sources.join('\n'),
+    })
+    await writeFile(path, inAscii(tight.code))
   }
   const later = await build({
     ...forNode,
@@ -239,19 +257,17 @@ async function sourceModule(file) {
   )
 }
 
-/**
- * Of what Node calls services with, undici asks how large headers may be, and whether a body came from there, which none does: to load it
- * takes longer than a call. Headers may be as large as Node allows without options: --max-http-header-size is not followed.
- */
-function withoutHttpOfNode() {
+function undiciAlone() {
   return {
-    name: 'without-http-of-node',
+    name: 'undici-alone',
     setup: ({ onLoad, onResolve }) => {
-      onResolve({ filter: /^node:http$/ }, ({ importer }) =>
-        /[\\/]undici[\\/]/.test(importer) ? { path: 'node:http', namespace: 'without-http-of-node' } : null,
+      onResolve({ filter: /^node:/ }, ({ path, importer }) =>
+        /[\\/]undici[\\/]/.test(importer) && Object.hasOwn(askedByUndici, path)
+          ? { path, namespace: 'asked-by-undici' }
+          : null,
       )
-      onLoad({ filter: /.*/, namespace: 'without-http-of-node' }, () => ({
-        contents: 'module.exports = { maxHeaderSize: 16_384 }',
+      onLoad({ filter: /.*/, namespace: 'asked-by-undici' }, ({ path }) => ({
+        contents: askedByUndici[path],
       }))
     },
   }

@@ -344,9 +344,9 @@ function whole(status: number, headers: Headers, chunks: readonly Buffer[]): Htt
 
 /** We do not ask for compression, but some intermediaries compress. */
 const decoders: Readonly<Record<string, (body: Buffer, limit: { maxOutputLength: number }) => Buffer>> = {
-  gzip: gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
+  gzip: (body, limit) => gunzipSync(body, limit),
+  deflate: (body, limit) => inflateSync(body, limit),
+  br: (body, limit) => brotliDecompressSync(body, limit),
 }
 
 const givenUp = 'its answer was not waited for any longer'

@@ -34,7 +34,7 @@ export async function proposedJob(
   const isThere = existsSync(yaml)
   const known = isThere ? await askedBy(yaml) : noneAsked
   if (known === null) return null
-  const [list = `${name}.csv`] = isThere ? await peek.csvFiles(yaml) : []
+  const [list = `${name}.csv`] = isThere ? peek.csvFiles(yaml) : []
   const before = existsSync(list) ? await readFile(list) : null
   const newTargets = targets.filter((target) => !known.targets.has(readCell.site(target)))
   const newNotes = imported.notes.filter(({ date, text }) => !known.notes.has(`${date} ${text}`))

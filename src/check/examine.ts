@@ -330,7 +330,7 @@ const noJobs: InstallationFacts['jobs'] = {
 async function jobFacts(
   folder: string,
 ): Promise<{ readonly facts: InstallationFacts['jobs']; readonly settings: readonly JobSettings[] }> {
-  const files = await peek.jobFiles(folder)
+  const files = peek.jobFiles(folder)
   if (files.length === 0) return { facts: noJobs, settings: [] }
   // As if they had never run: by job and key of each query, the credits of all its pages.
   const asked = new Map<string, Map<string, number>>()

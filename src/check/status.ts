@@ -234,7 +234,7 @@ type FoundJob = KnownJob & Pick<OpenedJob, 'shared'>
 export async function knownJobs(store: Store, folder: string) {
   const stored = await storedFiles(store)
   const jobs = new Map<string, FoundJob>()
-  for (const path of await peek.jobFiles(folder)) {
+  for (const path of peek.jobFiles(folder)) {
     const job = await describedBy(path, stored)
     if (!jobs.has(job.name)) jobs.set(job.name, job)
   }
@@ -318,7 +318,7 @@ async function mistakeInQueries(path: string): Promise<string | null> {
 
 /** Whether a job file, or a CSV file that it names, was changed after an instant. */
 async function isChangedSince(path: string, instant: number): Promise<boolean> {
-  const files = [path, ...(await peek.csvFiles(path))]
+  const files = [path, ...peek.csvFiles(path)]
   return files.some((file) => {
     const found = statSync(file, { throwIfNoEntry: false })
     return found === undefined || found.mtimeMs > instant

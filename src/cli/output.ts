@@ -60,7 +60,7 @@ async function refuseOntoJobFiles(
   const file = job === undefined || existsSync(job) ? job : await store.jobFile(job)
   if (file == null || !/\.ya?ml$/i.test(file) || !/\.[ct]sv$/i.test(realpathSync(out))) return
   const { peek } = await import('../jobfile/peek.ts')
-  if ((await peek.csvFiles(file)).some(isOut)) refuse(`${out}, from which ${file} reads queries`)
+  if (peek.csvFiles(file).some(isOut)) refuse(`${out}, from which ${file} reads queries`)
 }
 
 function sameFile(one: string, other: string): boolean {

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { type CsvError, Parser } from 'csv-parse'
 import { encodingOf } from '../model/text.ts'
 import { type InvalidValue, quoted } from '../model/values.ts'
@@ -331,7 +331,26 @@ function decoderOf(first: Buffer): (chunk?: Buffer) => Buffer {
 }
 
 function chunksOf(source: ByteSource): AsyncIterable<Buffer> | Iterable<Buffer> {
-  return typeof source === 'string' ? createReadStream(source, { highWaterMark: chunkSize }) : slices(source)
+  return typeof source === 'string' ? pieces(source) : slices(source)
+}
+
+/**
+ * The chunks of a file; after each, what else waits has its turn. A stream would load more of Node than most commands need, and hand each
+ * chunk to another thread.
+ */
+async function* pieces(file: string): AsyncGenerator<Buffer> {
+  const opened = openSync(file, 'r')
+  try {
+    for (;;) {
+      const chunk = Buffer.allocUnsafeSlow(chunkSize)
+      const length = readSync(opened, chunk)
+      if (length === 0) return
+      yield chunk.subarray(0, length)
+      await new Promise(setImmediate)
+    }
+  } finally {
+    closeSync(opened)
+  }
 }
 
 function* slices(bytes: Buffer): Generator<Buffer> {

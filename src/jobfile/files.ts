@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { existsSync, type Stats, statSync } from 'node:fs'
-import { access, constants, readdir, stat } from 'node:fs/promises'
+import { accessSync, constants, existsSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path, { dirname, relative, resolve } from 'node:path'
 import { closestMatch, editDistance, encodingOf } from '../model/text.ts'
@@ -36,12 +35,12 @@ function yamlTextMistake({ bytes }: JobText): InvalidValue | null {
 }
 
 /** Why a file cannot be read as a job file or as the CSV file of one; null where it can. */
-export async function fileMistake(
+export function fileMistake(
   file: string,
   extensions: readonly string[] = jobExtensions,
-): Promise<InvalidValue | null> {
-  const found = await stat(file).catch((error: NodeJS.ErrnoException) => error)
-  if (found instanceof Error) return { ...unreadable(found), ...(await nearlyNamed(file, extensions)) }
+): InvalidValue | null {
+  const found = attempted(() => statSync(file))
+  if (found instanceof Error) return { ...unreadable(found), ...nearlyNamed(file, extensions) }
   if (found.isDirectory()) return { message: 'this is a directory', fix: 'name the job file in it' }
   if (!found.isFile()) return { message: 'this is not a regular file', fix: 'save it as a file first' }
   const extension = path.extname(file).toLowerCase()
@@ -51,17 +50,25 @@ export async function fileMistake(
       fix: `write a file that ends in ${extensions.join(', ')}`,
     }
   if (/^\.ya?ml$/.test(extension) && found.size > maxYaml) return yamlTooLarge
-  return await access(file, constants.R_OK).then(() => null, unreadable)
+  const refused = attempted(() => accessSync(file, constants.R_OK))
+  return refused instanceof Error ? unreadable(refused) : null
+}
+
+/** What it answers, or its error. */
+export function attempted<T>(look: () => T): T | NodeJS.ErrnoException {
+  try {
+    return look()
+  } catch (error) {
+    return error as NodeJS.ErrnoException
+  }
 }
 
 /** The fix that names a file of the same folder that may have been meant; nothing where there is none. */
-async function nearlyNamed(
-  file: string,
-  extensions: readonly string[],
-): Promise<Partial<Pick<InvalidValue, 'fix'>>> {
+function nearlyNamed(file: string, extensions: readonly string[]): Partial<Pick<InvalidValue, 'fix'>> {
   const folder = path.dirname(file)
+  const there = attempted(() => readdirSync(folder))
   // A link to nowhere stands in the folder under its own name.
-  const names = (await readdir(folder).catch(() => [])).filter(
+  const names = (there instanceof Error ? [] : there).filter(
     (name) => name !== path.basename(file) && extensions.includes(path.extname(name).toLowerCase()),
   )
   const stem = (name: string): string => path.basename(name, path.extname(name))
@@ -217,11 +224,8 @@ function ownersFor(folder: string): ReadonlySet<number> {
 }
 
 function stated(path: string): Stats | null {
-  try {
-    return existsSync(path) ? statSync(path) : null
-  } catch {
-    return null
-  }
+  const found = attempted(() => (existsSync(path) ? statSync(path) : null))
+  return found instanceof Error ? null : found
 }
 
 /** Where job files and their workspaces lie. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type * as z from 'zod'
 import { billableOperation } from '../catalog/index.ts'
@@ -11,7 +11,15 @@ import { count, groupedBy, hasMarks } from '../model/text.ts'
 import { type InvalidValue, queryText, quoted } from '../model/values.ts'
 import { type ColumnMap, columnReaders, type ReadRow } from './columns.ts'
 import type { ByteSource, TableHead } from './csv.ts'
-import { fileMistake, type JobText, jobPlaces, tableExtensions, unreadable, yamlTexts } from './files.ts'
+import {
+  attempted,
+  fileMistake,
+  type JobText,
+  jobPlaces,
+  tableExtensions,
+  unreadable,
+  yamlTexts,
+} from './files.ts'
 import { readMap, readValue } from './issues.ts'
 import { paramReaders, queryExpander, type RowToExpand } from './params.ts'
 import { operationName, readNotes, schemas } from './schema.ts'
@@ -45,14 +53,14 @@ export type JobFile = NonNullable<Awaited<ReturnType<typeof openJob>>>
  */
 export async function openJob(job: FileOrText, options: JobOptions, report: Report) {
   const file = typeof job === 'string' ? job : job.where
-  const mistake = await jobMistake(job)
+  const mistake = jobMistake(job)
   if (mistake !== null) {
     report({ where: file, line: null, column: null, ...mistake })
     return null
   }
-  const shared = await readWorkspace(path.dirname(file), report)
+  const shared = readWorkspace(path.dirname(file), report)
   if (shared === null) return null
-  const yaml = isYaml(job) ? await bytesOf(job) : null
+  const yaml = isYaml(job) ? bytesOf(job) : null
   const { take, release } = mistakeLines.inFileOrder(report)
   const reported = new Set<string>()
   const first: Report = (problem) => {
@@ -96,7 +104,7 @@ export async function openJob(job: FileOrText, options: JobOptions, report: Repo
   async function* queries(): AsyncGenerator<JobQuery, void> {
     notices = []
     const hash = createHash('sha256').update(sharedBytes)
-    if (yaml !== null) hash.update(await unchanged(job, yaml, report))
+    if (yaml !== null) hash.update(unchanged(job, yaml, report))
     const notesAbout = groupedBy(
       (settings.notes ?? []).filter(({ query }) => query !== undefined),
       ({ query = '' }) => query.toLowerCase(),
@@ -135,7 +143,7 @@ async function notesOf({ notesFile }: JobPlan, jobFile: string, report: Report) 
   if (notesFile === null) return null
   const { name, at } = notesFile
   const file = jobPlaces.fromJobFile(jobFile, name)
-  const mistake = await fileMistake(file, tableExtensions)
+  const mistake = fileMistake(file, tableExtensions)
   if (mistake === null) return await readNotes(file, report)
   report({ ...at, message: `${file} cannot be read: ${mistake.message}`, fix: mistake.fix })
   return null
@@ -146,13 +154,13 @@ const notAJob: InvalidValue = {
   fix: 'name a job file beside it',
 }
 
-async function jobMistake(job: FileOrText): Promise<InvalidValue | null> {
-  if (typeof job === 'string') return isWorkspaceFile(job) ? notAJob : await fileMistake(job)
+function jobMistake(job: FileOrText): InvalidValue | null {
+  if (typeof job === 'string') return isWorkspaceFile(job) ? notAJob : fileMistake(job)
   return isYaml(job) ? yamlTexts.mistakeIn(job) : null
 }
 
-async function bytesOf(job: FileOrText): Promise<Buffer> {
-  return typeof job === 'string' ? await readFile(job) : job.bytes
+function bytesOf(job: FileOrText): Buffer {
+  return typeof job === 'string' ? readFileSync(job) : job.bytes
 }
 
 // A mistake at the place of a YAML error follows from it: one report is enough.
@@ -177,9 +185,10 @@ function pathOf(job: FileOrText): string | null {
   return typeof job === 'string' ? job : (job.path ?? null)
 }
 
-async function unchanged(job: FileOrText, bytes: Buffer, report: Report): Promise<Buffer> {
+function unchanged(job: FileOrText, bytes: Buffer, report: Report): Buffer {
   if (typeof job !== 'string') return bytes
-  const now = await readFile(job).catch(() => null)
+  const found = attempted(() => readFileSync(job))
+  const now = found instanceof Error ? null : found
   if (now?.equals(bytes)) return now
   const message = 'the file changed while it was being read'
   report({ where: job, line: null, column: null, message, fix: 'run the command again' })
@@ -255,7 +264,7 @@ async function* readEntries(
     if (good && queries.length > 0) yield queries
     if (entry === null || 'row' in entry) continue
     const file = jobPlaces.fromJobFile(reading.file, entry.file)
-    const mistake = await fileMistake(file, tableExtensions)
+    const mistake = fileMistake(file, tableExtensions)
     const map = { ...entry.columns, ...plan.columns }
     if (mistake === null) yield* readTable(reading, { file, source: file, map }, seen)
     else {

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'
 import { billableOperations } from '../catalog/index.ts'
@@ -31,20 +30,20 @@ export function isWorkspaceMistake({ where }: Pick<Problem, 'where'>): boolean {
  * Reads `rankline.yaml` of a folder, or of the nearest one above it that has it. Null after a mistake in it, each of which is
  * reported; without that file the workspace is empty.
  */
-export async function readWorkspace(
+export function readWorkspace(
   from: string,
   report: Report,
-): Promise<{
+): {
   readonly workspace: Workspace
   /** What job files of the folder need not say. */
   readonly defaults: JobDefaults
   /** As it stands on disk; empty where there is none. */
   readonly bytes: Buffer
-} | null> {
+} | null {
   const folder = jobPlaces.workspaceFolder(from)
   const file = path.join(folder, workspaceFile)
   const { take, release } = mistakeLines.inFileOrder(report)
-  const bytes = await bytesOf(file, take)
+  const bytes = bytesOf(file, take)
   if (bytes === null) return release() > 0 ? null : emptyWorkspace(folder)
   const text = yamlTexts.of(bytes, file, take)
   const source = text === null ? null : parseYaml(text, file, take, words)
@@ -66,11 +65,11 @@ const words = {
 }
 
 /** The bytes of the file; null where there is none, and after a mistake. */
-async function bytesOf(file: string, report: Report): Promise<Buffer | null> {
+function bytesOf(file: string, report: Report): Buffer | null {
   const place = { line: null, column: null }
   if (existsSync(file)) {
-    const mistake = await fileMistake(file)
-    if (mistake === null) return await readFile(file)
+    const mistake = fileMistake(file)
+    if (mistake === null) return readFileSync(file)
     report({ where: file, ...place, ...mistake })
     return null
   }

@@ -319,10 +319,10 @@ async function isScheduled({ settings, queries }: JobFile): Promise<boolean> {
  */
 async function dueJobFiles(folder: string): Promise<readonly string[]> {
   const due: string[] = []
-  for (const { file, text } of await peek.jobs(folder)) {
+  for (const { file, text } of peek.jobs(folder)) {
     const job = await openJob(file, {}, () => {})
     const isDue = job === null ? saysWhen.test(text ?? '') : await isScheduled(job)
-    if (isDue || (await peek.hasQueryWithEvery(file))) due.push(file)
+    if (isDue || peek.hasQueryWithEvery(file)) due.push(file)
   }
   if (due.length > 0) return due
   throw new UsageError(

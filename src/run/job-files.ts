@@ -85,7 +85,6 @@ export async function stageJobs(
   events: Pick<PlanEvents, 'logMistake' | 'onMistakes' | 'onRead'>,
   choiceOf: ChoiceOf = async () => all,
 ): Promise<readonly StagedJob[] | null> {
-  heap.keepNewFew()
   const { onMistakes, onRead } = events
   const skipBad = options.skipBad === true
   // A file that several jobs use has its mistakes once.
@@ -232,6 +231,7 @@ async function stage(
     )
     chosen += isChosen.filter((is) => is).length
     read += batch.length
+    if (read >= staged) heap.keepNewFew()
     if (read >= largeList) heap.keepOldFew()
     batch = []
     show({ job: settings.name, queries: read })
@@ -352,7 +352,7 @@ function folderOf(jobFile: string): string {
 
 async function readWorkspace(folder: string, report: Report) {
   const { readWorkspace: read } = await import('../jobfile/workspace.ts')
-  return await read(folder, report)
+  return read(folder, report)
 }
 
 /** A planned query: with its key, its price and the pages that it may need. */

@@ -19,9 +19,15 @@ export interface CompressedBody {
 export const damagedMark = 'damaged '
 
 /** The quickest levels of brotli take less than half of deflate's time; a usual page takes a tenth more room, a long one a third. */
-const quickly: BrotliOptions = { chunkSize: 4096, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+const quickly = (): BrotliOptions => ({
+  chunkSize: 4096,
+  params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
+})
 /** The quickest of all: several bodies together take less room even so than each by itself. */
-const together: BrotliOptions = { chunkSize: 16_384, params: { [constants.BROTLI_PARAM_QUALITY]: 0 } }
+const together = (): BrotliOptions => ({
+  chunkSize: 16_384,
+  params: { [constants.BROTLI_PARAM_QUALITY]: 0 },
+})
 /** Handing a usual answer to another thread takes several times as long as compressing it; beyond this it would keep others waiting. */
 const quicklyPacked = 65_536
 
@@ -29,7 +35,6 @@ const quicklyPacked = 65_536
 const mostInBlock = 8
 /** Where the lengths of a block's bodies stand before them, in four bytes each. */
 const lengthBytes = 4
-const packAside = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress)
 
 const sumBytes = 4
 
@@ -41,7 +46,7 @@ const unpackers: Readonly<Record<string, (packed: Buffer) => Buffer>> = {
 
 /** Compresses a body. */
 export async function compress(plain: Buffer): Promise<CompressedBody> {
-  return isQuicklyPacked(plain) ? compressAtOnce(plain) : withSum(await packAside(plain, quickly))
+  return isQuicklyPacked(plain) ? compressAtOnce(plain) : withSum(await packAside(plain))
 }
 
 /** Whether it is compressed in less time than it takes to have that done by another thread. */
@@ -50,8 +55,12 @@ export function isQuicklyPacked(plain: Buffer): boolean {
 }
 
 export function compressAtOnce(plain: Buffer): CompressedBody {
-  return withSum(brotliCompressSync(plain, quickly))
+  return withSum(brotliCompressSync(plain, quickly()))
 }
+
+/** Has another thread compress a body. */
+const packAside = (plain: Buffer): Promise<Buffer> =>
+  promisify<Buffer, BrotliOptions, Buffer>(brotliCompress)(plain, quickly())
 
 /** Brotli keeps no sum: the CRC-32 of what it made comes behind that. */
 function withSum(body: Buffer): CompressedBody {
@@ -77,7 +86,7 @@ function inOneBlock(bodies: readonly Buffer[], from: number): number {
 function compressTogether(bodies: readonly Buffer[]): Buffer {
   const lengths = Buffer.alloc(bodies.length * lengthBytes)
   for (const [place, { length }] of bodies.entries()) lengths.writeUInt32BE(length, place * lengthBytes)
-  return withSum(brotliCompressSync(Buffer.concat([lengths, ...bodies]), together)).body
+  return withSum(brotliCompressSync(Buffer.concat([lengths, ...bodies]), together())).body
 }
 
 /** The bodies of a block. Throws where it was damaged since. */

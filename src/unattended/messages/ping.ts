@@ -94,7 +94,7 @@ async function pingNotStarted(
   if (notRun.length === 0) return
   const { readPing } = await import('../../jobfile/peek.ts')
   const sender = pinger(options)
-  await Promise.all(notRun.map(async ({ file, reason }) => sender.send(await readPing(file), 'fail', reason)))
+  await Promise.all(notRun.map(({ file, reason }) => sender.send(readPing(file), 'fail', reason)))
   sender.sayFailed()
 }
 

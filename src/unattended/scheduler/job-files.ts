@@ -60,7 +60,7 @@ function watchJobFiles(places: JobPlaces, log: WriteLog) {
   const refreshOne = async (path: string, log: WriteLog): Promise<FileChange | null> => {
     const before = known.get(path)
     if (before !== undefined && before.signature === (await signatureOf(path, before.tables))) return null
-    const tables = await peek.csvFiles(path).catch(() => [])
+    const tables = peek.csvFiles(path)
     // Before it is read: a change meanwhile is seen the next time.
     const signature = await signatureOf(path, tables)
     const read = await readJobFile(path, { isNamed: places.named.length > 0, withQueries: true }, log)
@@ -77,7 +77,7 @@ function watchJobFiles(places: JobPlaces, log: WriteLog) {
   return {
     /** The last valid job of each file, read again where it has changed; what became of a changed file is logged once. */
     refresh: async (): Promise<readonly LastValidJob[]> => {
-      const paths = await jobPaths(places)
+      const paths = jobPaths(places)
       const changes = new Map<FileChange, string[]>()
       const note = (change: FileChange | null, path: string): void => {
         if (change !== null) changes.set(change, [...(changes.get(change) ?? []), path])
@@ -156,9 +156,9 @@ function changeOf(
 }
 
 /** The files that were named, or every YAML file of a folder. The same file by another spelling is the same job. */
-async function jobPaths({ named, folder }: JobPlaces): Promise<readonly string[]> {
+function jobPaths({ named, folder }: JobPlaces): readonly string[] {
   if (named.length > 0) return [...new Map(named.map((path) => [resolve(path), path])).values()]
-  return await peek.jobFiles(folder)
+  return peek.jobFiles(folder)
 }
 
 /** What changes when a job file, or a file that it is read with, is written. */

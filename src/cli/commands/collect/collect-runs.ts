@@ -101,7 +101,7 @@ async function meantJobs(named: readonly string[], terminal: Terminal): Promise<
   const jobs: string[] = []
   for (const one of named) {
     const path = one === noFile ? one : (jobPlaces.named(one) ?? one)
-    const inFolder = path !== noFile && jobPlaces.isFolder(path) ? await peek.jobFiles(path) : []
+    const inFolder = path !== noFile && jobPlaces.isFolder(path) ? peek.jobFiles(path) : []
     if (named.length > 1 && isWorkspaceFile(path))
       note(terminal, `${path} is left out: it holds what the jobs share, and no job.`)
     else jobs.push(...(inFolder.length > 0 ? inFolder : [path]))

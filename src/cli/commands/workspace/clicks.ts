@@ -467,7 +467,7 @@ async function suggestQueries(flags: ClicksFlags, terminal: Terminal): Promise<n
 
 /** The list of a job, with queries at its end; null where it reads none that can be written. */
 async function listOf(file: string, queries: readonly string[]) {
-  const [path] = /\.ya?ml$/i.test(file) ? await peek.csvFiles(file) : [file]
+  const [path] = /\.ya?ml$/i.test(file) ? peek.csvFiles(file) : [file]
   if (path === undefined || !existsSync(path)) return null
   const bytes = await readFile(path)
   if (encodingOf(bytes) !== 'utf-8') return null
