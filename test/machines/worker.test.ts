@@ -214,6 +214,16 @@ test('What was written and waited for its send time for longer than the lease is
   const journal = await aJournal()
   const sendTime = openPromise()
   let asleepMs = 0
+  let isStopped = false
+  let taken: Promise<unknown> = Promise.resolve()
+  const take: SharedJournal['chunks']['take'] = async (...given) => {
+    if (isStopped) return []
+    const taking = journal.chunks.take(...given)
+    taken = Promise.all([taken, taking])
+    return await taking
+  }
+  const takeBack: SharedJournal['chunks']['takeBack'] = async (...given) =>
+    isStopped ? { released: 0, dead: 0 } : await journal.chunks.takeBack(...given)
   const atItsTime = (limiter: RateLimiter): RateLimiter['acquire'] => {
     return async (asked) => {
       const permit = await limiter.acquire(asked)
@@ -221,6 +231,7 @@ test('What was written and waited for its send time for longer than the lease is
     }
   }
   const { sandbox, options, stop, run } = await aWorker(journal, {
+    journal: { ...journal, chunks: { ...journal.chunks, take, takeBack } },
     clock: { ...systemClock, monotonic: () => systemClock.monotonic() + asleepMs },
     limited: (limiter) => ({ ...limiter, ofJob: () => atItsTime(limiter) }),
   })
@@ -228,6 +239,8 @@ test('What was written and waited for its send time for longer than the lease is
   let written = await callsIn(journal)
   while (written.length < 3) written = await callsIn(journal)
   // As in a process that is stopped and wakes up: another worker has its chunk, and nothing has told it so.
+  isStopped = true
+  await taken
   const [chunk] = await journal.sql<{ id: number }>('SELECT id FROM rankline.chunks')
   await expire(journal, { chunk: String(chunk?.id), run: run.id, fence: 1 })
   expect(await journal.chunks.takeBack(10)).toEqual({ released: 1, dead: 0 })
