@@ -257,6 +257,7 @@ async function sourceModule(file) {
   )
 }
 
+/** Of these parts of Node undici gets what it asks of them, and they are not loaded. */
 function undiciAlone() {
   return {
     name: 'undici-alone',

@@ -99,6 +99,8 @@ export async function stageJobs(
   if (broken.size > 0 && !skipBad) return null
   const paths = asked.filter((path) => brokenBeside(path) === null)
   const leftOut = asked.filter((path) => brokenBeside(path) !== null)
+  // Many short lists together are as much as a long one.
+  if (paths.length > 1) heap.keepNewFew()
   const jobs: StagedJob[] = []
   // What a bad file staged lies under its name.
   const named: JobSettings[] = []
