@@ -94,6 +94,23 @@ test.each([newest, 1])(
   },
 )
 
+test('thousands that wait for their hashes to be written are found again, each as itself', async () => {
+  const { path } = await aStore()
+  const db = new Database(path)
+  const words = dictionary(db)
+  const results = Array.from({ length: 5_000 }, (_, place) =>
+    aResult('organic', { title: `Desk ${place}`, link: `https://a.example/${place}` }),
+  )
+  const store = (some: typeof results) =>
+    db.transaction(() => words.items(some).map(({ id }) => id)).immediate()
+  const ids = store(results)
+  expect(new Set(ids).size).toBe(5_000)
+  expect(store(results.toReversed())).toEqual(ids.toReversed())
+  expect(db.prepare('SELECT count(*) FROM links').pluck().get()).toBe(5_000)
+  expect(db.prepare('SELECT count(*) FROM item_hashes').pluck().get()).toBe(0)
+  db.close()
+})
+
 test('hashes stay what databases hold: the first digits of md5 and of sha1', () => {
   const said = { title: null, snippet: null, source: null, displayedLink: null, matched: null }
   fc.assert(

@@ -51,8 +51,8 @@ export function hashIndex(
         ON CONFLICT DO UPDATE SET ${hashed.upTo} = max(${hashed.upTo}, excluded.${hashed.upTo})`,
     ),
   }))
-  const unwritten = numbersByHash(capacity)
-  const found = numbersByHash(capacity)
+  const unwritten = numbersByHash()
+  const found = numbersByHash()
   let [isCurrent, isKnown] = [false, false]
   let last = 0
 
@@ -113,37 +113,58 @@ export function hashIndex(
   }
 }
 
+/** So many places a table of numbers has at first, a power of two: most runs need no more. */
+const fewPlaces = 1_024
+
 /** Numbers by hash and check in typed arrays, from 1 on: a tenth of the memory of a Map. */
-function numbersByHash(capacity: number) {
-  // A quarter of the places stays empty, so that few are looked at.
-  const places = Math.ceil((capacity * 4) / 3)
-  const arrays = once(() => ({
-    ids: new Float64Array(places),
-    hashes: new Float64Array(places),
-    checks: new Float64Array(places),
-  }))
+function numbersByHash() {
+  let tables = placesFor(fewPlaces)
   let count = 0
+
+  const put = (id: number, hash: number, check: number): void => {
+    const { ids, hashes, checks, last } = tables
+    let place = hash & last
+    while (ids[place] !== 0) place = (place + 1) & last
+    ids[place] = id
+    hashes[place] = hash
+    checks[place] = check
+  }
+
+  const grow = (): void => {
+    const { ids, hashes, checks } = tables
+    tables = placesFor(ids.length * 2)
+    for (const [place, id] of ids.entries())
+      if (id !== 0) put(id, hashes[place] as number, checks[place] as number)
+  }
+
   return {
     count: () => count,
     find: (hash: number, check: number): number => {
       if (count === 0) return 0
-      const { ids, hashes, checks } = arrays()
-      for (let place = hash % places; ids[place] !== 0; place = (place + 1) % places)
+      const { ids, hashes, checks, last } = tables
+      for (let place = hash & last; ids[place] !== 0; place = (place + 1) & last)
         if (hashes[place] === hash && checks[place] === check) return ids[place] as number
       return 0
     },
     add: (id: number, hash: number, check: number): void => {
-      const { ids, hashes, checks } = arrays()
-      let place = hash % places
-      while (ids[place] !== 0) place = (place + 1) % places
-      ids[place] = id
-      hashes[place] = hash
-      checks[place] = check
+      // A quarter of the places stays empty, so that few are looked at.
+      if (count * 4 >= tables.ids.length * 3) grow()
+      put(id, hash, check)
       count += 1
     },
     clear: (): void => {
-      if (count > 0) arrays().ids.fill(0)
+      if (count > 0) tables.ids.fill(0)
       count = 0
     },
+  }
+}
+
+/** @param places a power of two: the last bits of a hash are its place */
+function placesFor(places: number) {
+  return {
+    ids: new Float64Array(places),
+    hashes: new Float64Array(places),
+    checks: new Float64Array(places),
+    last: places - 1,
   }
 }
