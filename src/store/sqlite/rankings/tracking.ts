@@ -170,9 +170,12 @@ const saidBy = (ids: string) =>
 
 /** Reads the queries and observations of runs, by numbers; texts are read separately. */
 export function trackingStore(db: Database) {
-  const targets = db.prepare<unknown[], TargetRow>(targetsAsked)
-  const pairs = db.prepare<unknown[], [number, number]>(pairsAsked).raw()
-  const keywords = db.prepare<unknown[], AsStored<RunKeyword, 'params' | 'tags' | 'labels'>>(keywordsOf)
+  // Prepared when they are asked: most commands read no contents of runs.
+  const statements = once(() => ({
+    targets: db.prepare<unknown[], TargetRow>(targetsAsked),
+    pairs: db.prepare<unknown[], [number, number]>(pairsAsked).raw(),
+    keywords: db.prepare<unknown[], AsStored<RunKeyword, 'params' | 'tags' | 'labels'>>(keywordsOf),
+  }))
   const query = once(() => db.prepare<unknown[], AsStored<QueryText, 'params'>>(queryOf))
   const orm = drizzle(db)
   return {
@@ -182,6 +185,7 @@ export function trackingStore(db: Database) {
      * names them.
      */
     contentsOf: (run: number, targetsOfJob: readonly Target[]) => {
+      const { targets, pairs, keywords } = statements()
       const named = storedTargets.named(targetsOfJob)
       const asked = pairs.all({ run, named })
       const watched = new Set(asked.map(([, target]) => target))
