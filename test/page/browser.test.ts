@@ -15,6 +15,7 @@ describe('a browser is looked for', () => {
   testTable<[NodeJS.Platform, string]>([
     ['linux', '/usr/bin/google-chrome'],
     ['linux', '/usr/bin/chromium'],
+    ['linux', '/usr/bin/chromium-headless-shell'],
     ['linux', '/usr/local/bin/microsoft-edge'],
     ['linux', '/snap/bin/chromium'],
     ['darwin', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
