@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wrapLines } from '../../src/output/table.ts'
 import { escapeControls, sanitize, textWidth } from '../../src/output/terminal.ts'
+import { anyText } from '../support/any-text.ts'
 import { testTable } from '../support/test-table.ts'
 
 describe('text for a screen', () => {
@@ -26,8 +27,12 @@ describe('text for a screen', () => {
   })
 
   test('is the same JSON, without any control character', () => {
+    const anyValue = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.dictionary(anyText(), fc.oneof(anyText(), fc.array(anyText())), { noNullPrototype: true }),
+    )
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 2 }), (value) => {
+      fc.property(anyValue, (value) => {
         const shown = escapeControls(JSON.stringify(value, null, 2))
         expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(value)))
         expect(sanitize(shown.replaceAll('\n', ''))).toBe(shown.replaceAll('\n', ''))

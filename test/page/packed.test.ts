@@ -4,6 +4,7 @@ import { knowAddresses, pageAddress } from '../../src/page/client/addresses.ts'
 import { addressesOf, packed, unpacked } from '../../src/page/packed.ts'
 import type { PageSerp, SerpResult } from '../../src/report/data.ts'
 import { aHistory, aPageOf, histories } from '../report/metrics/history.ts'
+import { anyUrl } from '../support/any-text.ts'
 import { samplePage } from './sample-page.ts'
 
 const place = fc.option(fc.nat(5))
@@ -23,7 +24,7 @@ const serps: fc.Arbitrary<PageSerp[]> = fc.array(
   }),
 )
 
-const aLink = fc.oneof(fc.webUrl(), fc.string(), fc.constantFrom('https://a.example', '//', 'a//b/c', ''))
+const aLink = fc.oneof(anyUrl(), fc.string(), fc.constantFrom('https://a.example', '//', 'a//b/c', ''))
 
 function byRank([a]: SerpResult, [b]: SerpResult): number {
   return a - b

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { matches, variants } from '../../src/model/job.ts'
 import { explainMatch } from '../../src/rank/explain.ts'
 import { matcherOf, type Pattern } from '../../src/rank/match.ts'
-import { anyText } from '../support/any-text.ts'
+import { anyText, anyUrl } from '../support/any-text.ts'
 
 const label = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/).filter((text) => text !== 'www')
 const host = fc
@@ -72,7 +72,7 @@ const both = pattern.chain((target) =>
   ),
 )
 
-const anyLink = fc.oneof(anyText(), pieces, fc.webUrl({ withQueryParameters: true }))
+const anyLink = fc.oneof(anyText(), pieces, anyUrl())
 
 test('no string makes a matcher or an explanation throw, whether as a link or as a site', () => {
   fc.assert(

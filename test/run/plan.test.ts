@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { billableOperation } from '../../src/catalog/index.ts'
 import { mergeQueries, type PlannedQuery, queryKey } from '../../src/model/query.ts'
 import { pageRange, planQuery } from '../../src/run/job-files.ts'
+import { anyUrl } from '../support/any-text.ts'
 import { testTable } from '../support/test-table.ts'
 import { aJobQuery, aTarget } from './build.ts'
 
@@ -193,7 +194,7 @@ describe('two rows that ask for the same query', () => {
       pages: fc.integer({ min: 1, max: 9 }),
       priority: fc.integer({ min: -5, max: 5 }),
       volume: fc.option(fc.nat()),
-      url: fc.option(fc.webUrl()),
+      url: fc.option(anyUrl()),
       tags: fc.uniqueArray(word),
       labels: fc.dictionary(word, fc.stringMatching(/^[a-z ]{1,4}$/), { noNullPrototype: true }),
       targets: fc

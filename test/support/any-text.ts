@@ -17,3 +17,19 @@ const anyCharacter = fc
 export function anyText(limits: fc.StringSharedConstraints = {}): fc.Arbitrary<string> {
   return fc.string({ ...limits, unit: anyCharacter })
 }
+
+/** Addresses of pages, with any characters in their paths and queries. fast-check's own take seconds to set up, for `binary`. */
+export function anyUrl(): fc.Arbitrary<string> {
+  const part = anyText({ maxLength: 8 }).map(encodeURIComponent)
+  const after = (sign: string): fc.Arbitrary<string> =>
+    fc.option(part, { nil: null }).map((text) => (text === null ? '' : `${sign}${text}`))
+  return fc
+    .tuple(
+      fc.constantFrom('http://', 'https://'),
+      fc.domain(),
+      fc.array(part, { maxLength: 4 }).map((parts) => parts.map((one) => `/${one}`).join('')),
+      after('?'),
+      after('#'),
+    )
+    .map((parts) => parts.join(''))
+}
