@@ -30,6 +30,11 @@ describe('a browser is looked for', () => {
     expect(browserCandidates(places)).toContain(file)
   })
 
+  test('on linux, one without windows comes first', () => {
+    const places = { ...nowhere, path: ['/usr/bin', '/usr/local/bin'] }
+    expect(browserCandidates(places)[0]).toBe('/usr/bin/chromium-headless-shell')
+  })
+
   test('and where there is none, the error says what to do', () => {
     expect(() => findBrowser({ ...nowhere, platform: 'darwin', home: '/nowhere' })).toThrow(
       /none is installed\. Install one, name its program file in CHROME_PATH, or write --format html/,

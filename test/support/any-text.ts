@@ -18,7 +18,7 @@ export function anyText(limits: fc.StringSharedConstraints = {}): fc.Arbitrary<s
   return fc.string({ ...limits, unit: anyCharacter })
 }
 
-/** Addresses of pages, with any characters in their paths and queries. fast-check's own take seconds to set up, for `binary`. */
+/** Addresses of pages, with any characters in their paths and queries: fast-check's own `webUrl` draws from `binary`. */
 export function anyUrl(): fc.Arbitrary<string> {
   const part = anyText({ maxLength: 8 }).map(encodeURIComponent)
   const after = (sign: string): fc.Arbitrary<string> =>
