@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { Readable } from 'node:stream'
 import { createDeflate } from 'node:zlib'
 import type { Language } from '../model/settings.ts'
 import { groupedBy } from '../model/text.ts'
@@ -45,6 +44,8 @@ export async function* reportPage(
   const style = styleOf(data, assets)
   const say = wordsOf(presentation.language)
   const content = packed(data)
+  // Deflated while the page is told and drawn.
+  const deflate = deflating(unclosed(content))
   const { told, screen } = await opening(data, content, script)
   yield `${documentStart({ language: presentation.language, title: titleOf(data), scripts: [head, script], style })}
 <script>${head}</script>
@@ -53,10 +54,11 @@ export async function* reportPage(
 <noscript><p>${say.unscripted.needsScript}</p></noscript>
 <div id="report">${screen}</div>
 <script id="page-data" type="text/plain">`
-  yield* deflated(jsonPieces({ ...content, told }))
+  deflate.end([',', ...fieldPieces({ told }), '}'].join(''))
+  yield* inBase64(deflate)
   yield `</script>
 <script id="${pageScriptId}" type="text/plain">`
-  yield* deflated([script])
+  yield* inBase64(deflating([script]).end())
   yield `</script>
 </body>
 </html>
@@ -173,11 +175,26 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
 
-/** The script and the data are a third of their size when they are deflated. In base64 nothing of them ends the element. */
-async function* deflated(pieces: Iterable<string>): AsyncGenerator<string> {
+/**
+ * Deflates a text, to which more can be added, in another thread while this one goes on: in one step, for between two steps it would wait
+ * for this thread. The script and the data are a third of their size when they are deflated.
+ */
+function deflating(pieces: Iterable<string>) {
+  const text = Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece)))
+  const deflate = createDeflate({ level: 5, chunkSize: Math.max(leastStep, text.length / shrinks) })
+  deflate.write(text)
+  return deflate
+}
+
+const leastStep = 16_384
+/** The data are less than so much of their size when they are deflated. */
+const shrinks = 4
+
+/** In base64 nothing of what was deflated ends the element. */
+async function* inBase64(deflated: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of Readable.from(pieces).pipe(createDeflate({ level: 5 }))) {
-    const bytes = Buffer.concat([rest, chunk as Buffer])
+  for await (const chunk of deflated) {
+    const bytes = Buffer.concat([rest, chunk])
     const whole = bytes.length - (bytes.length % 3)
     yield bytes.toString('base64', 0, whole)
     rest = bytes.subarray(whole)
@@ -198,16 +215,26 @@ export function* jsonPieces(value: unknown): Generator<string> {
     }
     yield ']'
   } else if (typeof value === 'object' && value !== null) {
-    yield '{'
-    let first = true
-    for (const [key, field] of Object.entries(value)) {
-      if (field === undefined) continue
-      yield `${first ? '' : ','}${JSON.stringify(key)}:`
-      yield* jsonPieces(field)
-      first = false
-    }
+    yield* unclosed(value)
     yield '}'
   } else yield JSON.stringify(value)
+}
+
+/** An object that more fields can be added to. */
+function* unclosed(value: object): Generator<string> {
+  yield '{'
+  yield* fieldPieces(value)
+}
+
+/** The fields of an object without its brackets. */
+function* fieldPieces(value: object): Generator<string> {
+  let first = true
+  for (const [key, field] of Object.entries(value)) {
+    if (field === undefined) continue
+    yield `${first ? '' : ','}${JSON.stringify(key)}:`
+    yield* jsonPieces(field)
+    first = false
+  }
 }
 
 /**

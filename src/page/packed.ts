@@ -26,7 +26,12 @@ export type Addresses = readonly (readonly [link: string, page: string])[]
 
 export function addressesOf({ history, links }: Pick<PageData, 'history' | 'links'>): Addresses {
   const all = new Set([...history.links, ...links, ...history.keywords.flatMap(({ url }) => url ?? [])])
-  return [...all].map((link) => [link, pageAddress(link)] as const).filter(([link, page]) => link !== page)
+  const others: (readonly [link: string, page: string])[] = []
+  for (const link of all) {
+    const page = pageAddress(link)
+    if (link !== page) others.push([link, page])
+  }
+  return others
 }
 
 /** A text that was deflated and is written in base64. */
@@ -133,13 +138,12 @@ function packedSerps(serps: Iterable<PageSerp>): Pick<PackedPage, 'serps' | 'res
   const rows: number[][] = []
   for (const { keyword, day, depth, results: own } of serps) {
     const places = own.map(results.placeOf)
-    const first = places.length === 0 ? 0 : Math.min(...places)
+    const first = places.reduce((least, place) => Math.min(least, place), places[0] ?? 0)
     const row = [keyword, day, depth, first]
-    let last = 0
-    for (const [index, [rank]] of own.entries()) {
-      if (rank !== last + 1) row.push(-rank)
-      row.push((places[index] as number) - first)
-      last = rank
+    for (let at = 0; at < own.length; at++) {
+      const rank = (own[at] as SerpResult)[0]
+      if (rank !== (own[at - 1]?.[0] ?? 0) + 1) row.push(-rank)
+      row.push((places[at] as number) - first)
     }
     rows.push(row)
   }
@@ -154,7 +158,8 @@ function distinctResults() {
   const older: (number | undefined)[] = []
   return {
     all,
-    placeOf: ([, title, link, site, targets]: SerpResult): number => {
+    placeOf: (result: SerpResult): number => {
+      const [title, link, site, targets] = [result[1], result[2], result[3], result[4]]
       const key = link ?? -2 - (title ?? -1)
       const last = newest.get(key)
       for (let place = last; place !== undefined; place = older[place]) {
@@ -169,23 +174,26 @@ function distinctResults() {
       }
       newest.set(key, all.length)
       older.push(last)
-      return all.push([title, link, site, ...targets]) - 1
+      return all.push(targets.length === 0 ? [title, link, site] : [title, link, site, ...targets]) - 1
     },
   }
 }
 
-export function unpackedSerp(
-  [keyword = 0, day = 0, depth = 0, first = 0, ...places]: readonly number[],
-  results: readonly PackedResult[],
-): PageSerp {
+const noTargets: readonly number[] = []
+
+export function unpackedSerp(packed: readonly number[], results: readonly PackedResult[]): PageSerp {
+  const [keyword = 0, day = 0, depth = 0, first = 0] = packed
   const own: SerpResult[] = []
   let rank = 0
-  for (const place of places)
+  for (let at = 4; at < packed.length; at++) {
+    const place = packed[at] as number
     if (place < 0) rank = -place - 1
     else {
-      const [title, link, site, ...targets] = results[first + place] as PackedResult
-      own.push([++rank, title, link, site, targets])
+      const one = results[first + place] as PackedResult
+      const targets = one.length === 3 ? noTargets : (one.slice(3) as readonly number[])
+      own.push([++rank, one[0], one[1], one[2], targets])
     }
+  }
   return { keyword, day, depth, results: own }
 }
 
@@ -194,13 +202,22 @@ type PackedLinks = ReturnType<typeof packedLinks>
 
 function packedLinks(links: readonly string[]) {
   const places = new Map<string, number>()
-  const parts = links.flatMap((link) => {
-    const [host = ''] = /^[^/]*\/\/[^/]*/.exec(link) ?? []
+  const parts: (number | string)[] = []
+  for (const link of links) {
+    const host = link.slice(0, endOfHost(link))
     const place = places.get(host) ?? places.size
     places.set(host, place)
-    return [place, link.slice(host.length)]
-  })
+    parts.push(place, link.slice(host.length))
+  }
   return { hosts: [...places.keys()], parts }
+}
+
+/** Where the scheme and the host end; 0 for a link without them. */
+function endOfHost(link: string): number {
+  const slash = link.indexOf('/')
+  if (slash < 0 || link[slash + 1] !== '/') return 0
+  const end = link.indexOf('/', slash + 2)
+  return end < 0 ? link.length : end
 }
 
 function unpackedLinks({ hosts, parts }: PackedLinks): readonly string[] {

@@ -165,13 +165,15 @@ function serpReading(
         // Days that are only offered for comparison do not belong to the history of citations.
         if (isReference(history.keywords[keyword] as Keyword) && !isOffered)
           citations.push({ keyword, day, ...citationOf(results, targetsOf) })
+        const first = results.length > shownResults ? results.slice(0, shownResults) : results
         yield {
           keyword,
           day,
           depth: Math.min(shownResults, depth),
-          results: results
-            .slice(0, shownResults)
-            .map(({ rank, says }) => [rank, ...placesOf(says), targetsOf(says.link)]),
+          results: first.map(({ rank, says }) => {
+            const named = placesOf(says)
+            return [rank, named[0], named[1], named[2], targetsOf(says.link)] as const
+          }),
         }
       }
     }
@@ -217,9 +219,12 @@ type ShownSerp = ReturnType<typeof serpsToShow>[number]
 
 /** Each keyword with its days that are known. */
 function serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
+  // Most keywords are known on all days.
+  const usual = [...serpDaysOf(wanted, () => true)]
   return seriesOf.flatMap((series, keyword) => {
     const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
-    return [...serpDaysOf(wanted, isKnown)].map((one) => ({ keyword, ...one }))
+    const days = usual.every(({ day }) => isKnown(day)) ? usual : [...serpDaysOf(wanted, isKnown)]
+    return days.map(({ day, isOffered }) => ({ keyword, day, isOffered }))
   })
 }
 
@@ -245,12 +250,17 @@ export function targetsByLink(
   series: readonly RankSeries[],
   day: number,
 ): TargetsByLink {
-  const ranked: (readonly [link: string, target: number])[] = []
+  const ranking: string[] = []
+  const targetOf: number[] = []
   for (const one of series)
-    for (const link of linksOn(one, day)) ranked.push([links[link] as string, one.target])
+    for (const link of linksOn(one, day)) {
+      ranking.push(links[link] as string)
+      targetOf.push(one.target)
+    }
   return (link) => {
     let targets = none
-    for (const [name, target] of ranked) if (name === link) targets = [...targets, target]
+    for (let place = 0; place < ranking.length; place++)
+      if (ranking[place] === link) targets = [...targets, targetOf[place] as number]
     return targets
   }
 }
@@ -353,12 +363,17 @@ export function featureHistory({
   for (const { id, date } of runs.toSorted((a, b) => a.id - b.id)) {
     const day = dayOf.get(date)
     if (day === undefined) continue
-    for (const [query, found] of store.featuresIn(id)) {
+    const { queries, features } = store.featuresIn(id)
+    for (let page = 0; page < queries.length; page++) {
+      const query = queries[page] as number
       const known = knownOf.get(query) ?? 0
       if (known === 0) continue
-      const own = states.get(query) ?? Array<number>(days.length).fill(0)
-      states.set(query, own)
-      own[day] = stateOf(known, found)
+      let own = states.get(query)
+      if (own === undefined) {
+        own = Array<number>(days.length).fill(0)
+        states.set(query, own)
+      }
+      own[day] = stateOf(known, features[page] as number)
     }
   }
   return queryIds.flatMap((query, keyword) => {

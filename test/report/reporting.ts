@@ -3,7 +3,7 @@ import type { Row } from '../../src/model/result.ts'
 import { type BuiltHistory, buildHistory } from '../../src/report/history/build-history.ts'
 import type { ComparisonDay } from '../../src/report/history/movement.ts'
 import { type RankReport, rankRows } from '../../src/report/rows.ts'
-import type { ObservedRow } from '../../src/store/sqlite/rankings/tracking.ts'
+import type { ObservedRow, ObservedRun } from '../../src/store/sqlite/rankings/tracking.ts'
 import { unknown } from './build.ts'
 
 interface Reporting {
@@ -75,8 +75,13 @@ function source(
           .map((row) => targetFrom(row, target(row))),
         pairs: asked.map((row) => [query(row), target(row)]),
       }),
-      observedIn: (run) =>
-        rankings.slice(run - 1, run).map((row) => rowOf(row, [query(row), target(row)], links)),
+      observedIn: (run) => {
+        const [row] = rankings.slice(run - 1, run)
+        if (row?.state === 'ranked')
+          return { ranked: rankOf(row, [query(row), target(row)], links), others: [] }
+        const others = row === undefined ? [] : [rowOf(row, [query(row), target(row)])]
+        return { ranked: { queries: [], targets: [], ranks: [], links: [] }, others }
+      },
       queries: (ids) => ids.map(textOf),
       links: (ids) => ids.map(links.name),
     },
@@ -104,17 +109,17 @@ function targetFrom(row: Row, id: number) {
   }
 }
 
-function rowOf(row: Row, [query, target]: readonly [number, number], links: Numbers): ObservedRow {
+function rankOf(row: Row, [query, target]: readonly [number, number], links: Numbers): ObservedRun['ranked'] {
+  return {
+    queries: [query],
+    targets: [target],
+    ranks: [2 * Number(row.rank) + (row.exactness === 'estimated' ? 1 : 0)],
+    links: [row.url === null ? 0 : links.of(String(row.url))],
+  }
+}
+
+function rowOf(row: Row, [query, target]: readonly [number, number]): ObservedRow {
   const estimated = row.exactness === 'estimated' ? 1 : 0
-  if (row.state === 'ranked')
-    return [
-      query,
-      target,
-      Number(row.rank),
-      estimated,
-      row.url === null ? null : links.of(String(row.url)),
-      null,
-    ]
   const unbrokenDepth = row.results_ended === 1 ? -1 : Number(row.unbroken_depth)
   const [depth, absentDepth] = [Number(row.depth), Number(row.absent_depth ?? row.unbroken_depth)]
   return [query, target, null, row.state === 'absent' ? estimated : null, depth, unbrokenDepth, absentDepth]

@@ -34,7 +34,8 @@ test('a page has what its answer says', async () => {
   const temp = await aStore()
   const run = await plan(temp.store, { queries: text(...pages.map(([title]) => title)) })
   await work(temp.store, run, (task) => pages.find(([title]) => title === task.text)?.[1] ?? null)
-  const found = new Map(temp.store.featuresIn(run.id))
+  const pagesFound = temp.store.featuresIn(run.id)
+  const found = new Map(pagesFound.queries.map((query, place) => [query, pagesFound.features[place]]))
   const queries = temp.store.queries([...found.keys()])
   const said = queries.map(({ id, query }) => [
     query,
@@ -45,16 +46,18 @@ test('a page has what its answer says', async () => {
   )
 })
 
+const none = { queries: [], features: [] }
+
 test('only first pages count, failed ones say nothing, and what retention dropped is not known', async () => {
   const temp = await aStore()
   const run = await plan(temp.store, { queries: text('a', 'b').map((one) => ({ ...one, pages: 2 })) })
   await work(temp.store, run, (task) =>
     task.text === 'b' ? null : webPage('x', task.page === 2 ? { knowledgeGraph: { late: 1 } } : {}),
   )
-  expect(temp.store.featuresIn(run.id)).toEqual([[1, 0]])
-  expect(temp.store.featuresIn(run.id + 1)).toEqual([])
+  expect(temp.store.featuresIn(run.id)).toEqual({ queries: [1], features: [0] })
+  expect(temp.store.featuresIn(run.id + 1)).toEqual(none)
   await temp.store.closeRun(run.id, noon)
   const dropped = await dropOldResults(temp.path, { now: noon + 1000 * day, before: noon + 999 * day })
   expect(dropped).toMatchObject({ answers: 2 })
-  expect(temp.store.featuresIn(run.id)).toEqual([])
+  expect(temp.store.featuresIn(run.id)).toEqual(none)
 })

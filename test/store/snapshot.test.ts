@@ -15,7 +15,7 @@ test('all that is read while a snapshot is open is of one moment, whatever other
     runs: (await reader.runs({ job: 'acme' })).length,
     rows: [...reader.rows('rankings', { job: 'acme' })].length,
     asked: reader.contentsOf(run.id, job.targets).queries.length,
-    observed: reader.observedIn(run.id).length,
+    observed: reader.observedIn(run.id).ranked.queries.length,
     newest: [...reader.askedBy(run.id, job.targets)].length,
   })
   const snapshot = reader.snapshot()

@@ -144,18 +144,28 @@ function gather(
     const day = days.indexOf(date)
     let [lastId, query] = [0, 0]
     let ofQuery: ReadonlyMap<number, number> | undefined
-    for (const row of store.observedIn(id)) {
-      const id = row[0]
+    const seriesOf = (id: number, target: number): number | undefined => {
       if (id !== lastId) {
         lastId = id
         query = changes.length === 0 || byQuery.has(id) ? id : heir(id, date)
         ofQuery = byQuery.get(query)
       }
-      if (ofQuery === undefined && query === id && replaced.has(`${id} ${date}`)) continue
-      const series = ofQuery?.get(row[1])
-      if (series !== undefined) observed.add(series, day, row)
-      else if (ofQuery !== undefined) others.targets.add(row[1])
+      if (ofQuery === undefined && query === id && replaced.has(`${id} ${date}`)) return undefined
+      const series = ofQuery?.get(target)
+      if (series !== undefined) return series
+      if (ofQuery !== undefined) others.targets.add(target)
       else others.queries.set(query, day)
+      return undefined
+    }
+    const { ranked, others: rows } = store.observedIn(id)
+    for (let row = 0; row < ranked.queries.length; row++) {
+      const series = seriesOf(ranked.queries[row] as number, ranked.targets[row] as number)
+      if (series !== undefined)
+        observed.addRank(series, day, ranked.ranks[row] as number, ranked.links[row] as number)
+    }
+    for (const row of rows) {
+      const series = seriesOf(row[0], row[1])
+      if (series !== undefined) observed.add(series, day, row)
     }
   }
   return others
@@ -215,6 +225,14 @@ export function dayColumns({
   }
 
   return {
+    /** Takes the rank of a single result, doubled, and one more if it is estimated. */
+    addRank(series: number, day: number, rank: number, link: number): void {
+      const at = day * count + series
+      if (cells[at] === none) {
+        cells[at] = rank
+        links[at] = link
+      } else this.add(series, day, [0, 0, rank >> 1, (rank & 1) as 0 | 1, link, null])
+    },
     /** Takes an observation; those of one day in the order of their runs, of which the last that knows more speaks. */
     add(series: number, day: number, row: ObservedRow): void {
       const at = day * count + series

@@ -1,3 +1,4 @@
+import { groupedBy } from '../../model/text.ts'
 import type { Citation, PageSerp, SerpResult } from '../data.ts'
 import { baselineOrder, type KeywordStatus } from '../history/keyword-status.ts'
 import type { ComparisonDay } from '../history/movement.ts'
@@ -135,29 +136,22 @@ export function serpPairs(history: RankHistory, serps: readonly PageSerp[], aske
   const last = history.days.length - 1
   const order = baselineOrder(history.days, asked)
   const asking = keywordsOf(history)
-  const pairs = [...byKeyword(serps)].flatMap(([keyword, days]) => {
-    const current = days.get(last)
+  const checked = serps.filter(({ depth }) => depth !== 0)
+  const pairs = [...groupedBy(checked, ({ keyword }) => keyword)].flatMap(([keyword, own]) => {
+    const serpOn = (day: number) => own.findLast((one) => one.day === day)
+    const current = serpOn(last)
     if (current === undefined || !asking.has(keyword)) return []
-    const day = order.find((one) => days.has(one))
-    return [{ keyword, current, compared: day === undefined ? null : (days.get(day) ?? null) }]
+    const day = order.find((one) => own.some((serp) => serp.day === one))
+    return [{ keyword, current, compared: day === undefined ? null : (serpOn(day) ?? null) }]
   })
   return pairs.toSorted((a, b) => a.keyword - b.keyword)
-}
-
-function byKeyword(serps: readonly PageSerp[]): ReadonlyMap<number, ReadonlyMap<number, PageSerp>> {
-  const all = new Map<number, Map<number, PageSerp>>()
-  for (const serp of serps) {
-    if (serp.depth === 0) continue
-    const days = all.get(serp.keyword) ?? new Map<number, PageSerp>()
-    all.set(serp.keyword, days.set(serp.day, serp))
-  }
-  return all
 }
 
 /** The first results, within the depth that was checked without a gap. */
 export function firstResults({ results, depth }: PageSerp, most = 10): readonly SerpResult[] {
   const last = Math.min(depth, most)
-  return results.filter(([rank]) => rank <= last)
+  // The best come first.
+  return (results.at(-1)?.[0] ?? 0) <= last ? results : results.filter(([rank]) => rank <= last)
 }
 
 /** The keywords of the series: those that filters left. */

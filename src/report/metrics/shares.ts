@@ -75,10 +75,10 @@ export function serpShareOfVoice(
     const weight = weights.of(serp.keyword)
     if (weight === null) uncounted++
     let isRanked = false
-    for (const [rank, , , , targets] of firstResults(serp)) {
-      const here = (weight ?? 0) * rateOf(curve, rank)
+    for (const result of firstResults(serp)) {
+      const here = (weight ?? 0) * rateOf(curve, result[0])
       all += here
-      if (!targets.includes(target)) continue
+      if (!result[4].includes(target)) continue
       clicks += here
       isRanked = true
     }
@@ -145,22 +145,29 @@ type SitesOfDay = ReturnType<typeof sitesOfDay>
 
 /** What belongs to each site of the SERPs of a day. */
 function sitesOfDay(curve: CtrCurve) {
-  const sites = new Map<number, { appearances: number; clicks: number; readonly targets: Set<number> }>()
-  let all = 0
+  const sites = new Map<
+    number,
+    { appearances: number; clicks: number; readonly targets: Set<number>; lastSerp: number }
+  >()
+  let [all, serp] = [0, 0]
   return {
     sites,
     add(results: readonly SerpResult[], weight: number): void {
-      const here = new Set<number>()
-      for (const [rank, , , site, targets] of results) {
-        const clicks = weight * rateOf(curve, rank)
+      serp++
+      for (const result of results) {
+        const site = result[3]
+        const clicks = weight * rateOf(curve, result[0])
         all += clicks
         if (site === null) continue
-        const count = sites.get(site) ?? { appearances: 0, clicks: 0, targets: new Set() }
-        sites.set(site, count)
+        let count = sites.get(site)
+        if (count === undefined) {
+          count = { appearances: 0, clicks: 0, targets: new Set(), lastSerp: 0 }
+          sites.set(site, count)
+        }
         count.clicks += clicks
-        for (const target of targets) count.targets.add(target)
-        if (!here.has(site)) count.appearances++
-        here.add(site)
+        for (const target of result[4]) count.targets.add(target)
+        if (count.lastSerp !== serp) count.appearances++
+        count.lastSerp = serp
       }
     },
     shareOf: (site: number): number | null => (all === 0 ? null : (sites.get(site)?.clicks ?? 0) / all),

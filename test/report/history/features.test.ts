@@ -54,11 +54,13 @@ function told(
       runs: runs.map(([day], place) => ({ id: place + 1, date: march(day) })),
     },
     store: {
-      featuresIn: (run) =>
-        Object.entries(runs[run - 1]?.[1] ?? {}).map(([place, found]) => [
-          Number(place) + 100,
-          featureBits(found),
-        ]),
+      featuresIn: (run) => {
+        const found = Object.entries(runs[run - 1]?.[1] ?? {})
+        return {
+          queries: found.map(([place]) => Number(place) + 100),
+          features: found.map(([, features]) => featureBits(features)),
+        }
+      },
     },
   })
   return features.map((one) =>

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { eq, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Target } from '../../../model/job.ts'
 import type { JobQuery } from '../../../model/query.ts'
 import { featureBits, kindCodes, type ResultKind, type SerpFeature } from '../../../model/result.ts'
@@ -25,14 +26,28 @@ import { restingQueries as resting } from '../unattended/schema.ts'
 import { asks } from '../views.ts'
 import { runSuspicion } from './observations.ts'
 
-/** The features of a page as bits, see `model/result`. */
-type FoundFeatures = readonly [query: number, features: number]
+/** The features of first pages as bits, see `model/result`, place by place. */
+type FoundFeatures = Readonly<Record<'queries' | 'features', readonly number[]>>
 
 type QueryText = Pick<typeof queries.$inferSelect, 'id' | 'operation' | 'params'> & { readonly query: string }
 
 type RunKeyword = QueryText & Pick<JobQuery, 'tags' | 'volume' | 'url' | 'labels'>
 
-/** One observation, as short as it can be said: a year of a thousand keywords is a million of them. */
+/** What a run observed. Ranks of single results are nearly all of it: a row for each would take twice as long to read. */
+export interface ObservedRun {
+  readonly ranked: RankColumns
+  readonly others: readonly ObservedRow[]
+}
+
+/** Observations of one result each, place by place. */
+type RankColumns = Readonly<Record<'queries' | 'targets', readonly number[]>> & {
+  /** Twice the rank, and one more if it is estimated. */
+  readonly ranks: readonly number[]
+  /** 0 for none. */
+  readonly links: readonly number[]
+}
+
+/** One observation, as short as it can be said. */
 export type ObservedRow = RankedRow | UnrankedRow
 
 /** Link and places as in the table `observations`; the latter is JSON. */
@@ -77,19 +92,34 @@ export type FirstResult = ReturnType<typeof firstResults>[number]['results'][num
 
 const unbrokenDepth = sql`coalesce(${o.unbrokenDepth}, ${o.depth})`
 
-/** All rows of a run as one text, which takes half the time to read. A ranked row needs no depth; of others the last value is the unbroken pages. */
+const hasOneResult = sql`${o.state} = 'ranked' AND ${o.places} IS NULL`
+const isEstimated = sql`${o.exactness} = 'estimated'`
+
+/** A column of those that rank with one result. */
+function rankColumn(value: SQL | SQLiteColumn) {
+  return sql`json_group_array(${value}) FILTER (WHERE ${hasOneResult})`
+}
+
+/** All observations of a run as five texts, which takes a third of the time of rows. A ranked row needs no depth; of others the last value is the unbroken pages. */
 const observedInRun = (run: number) =>
-  sql<{ list: string }>`SELECT json_group_array(CASE ${o.state}
-      WHEN 'ranked' THEN json_array(${o.queryId}, ${o.targetId}, ${o.rank}, ${o.exactness} = 'estimated', ${o.linkId}, ${o.places})
-      ELSE json_array(${o.queryId}, ${o.targetId}, NULL, CASE ${o.state} WHEN 'absent' THEN ${o.exactness} = 'estimated' END,
-        ${o.depth}, ${unbrokenDepth}, ${o.unbrokenPages}) END) AS list
+  sql<Record<keyof RankColumns | 'others', string>>`SELECT ${rankColumn(o.queryId)} AS queries,
+      ${rankColumn(o.targetId)} AS targets, ${rankColumn(sql`2 * ${o.rank} + (${isEstimated})`)} AS ranks,
+      ${rankColumn(sql`coalesce(${o.linkId}, 0)`)} AS links,
+      json_group_array(CASE ${o.state}
+        WHEN 'ranked' THEN json_array(${o.queryId}, ${o.targetId}, ${o.rank}, ${isEstimated}, ${o.linkId}, ${o.places})
+        ELSE json_array(${o.queryId}, ${o.targetId}, NULL, CASE ${o.state} WHEN 'absent' THEN ${isEstimated} END,
+          ${o.depth}, ${unbrokenDepth}, ${o.unbrokenPages}) END) FILTER (WHERE NOT (${hasOneResult})) AS others
     FROM ${o} WHERE ${o.runId} = ${run}`
 
-/** How paging ended for each query of a run, and the depth that was planned. */
+/** How paging ended for each query of a run, and the depth that was planned; as columns, like the observations. */
 const pagingInRun = (run: number) =>
-  sql<{ list: string }>`SELECT json_group_array(json_array(${rq.queryId}, ${rq.pagingKind}, ${rq.pages},
-      coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 0))) AS list
+  sql<Record<keyof PagingColumns, string>>`SELECT json_group_array(${rq.queryId}) AS queries,
+      json_group_array(coalesce(${rq.pagingKind} = 'ended', 0)) AS ended,
+      json_group_array(coalesce(${rq.pagingKind} = 'dormant', 0)) AS dormant, json_group_array(${rq.pages}) AS pages,
+      json_group_array(coalesce(${rq.depth}, ${rq.pages} * ${rq.pageSize}, 0)) AS depths
     FROM ${rq} WHERE ${rq.runId} = ${run}`
+
+type PagingColumns = Readonly<Record<'queries' | 'ended' | 'dormant' | 'pages' | 'depths', readonly number[]>>
 
 /** What is asked of several queries, as rows; the limit keeps SQLite from reading its JSON again for every page. */
 function requestsIn(requests: string) {
@@ -156,17 +186,13 @@ interface StoredPage {
   readonly pruned: 0 | 1
 }
 
-/**
- * What items say, in the order of their numbers in the list, as one text: days repeat most of the days before. To SQLite
- * from 3.54 on, what comes out of a subquery is text until `json` says what it is.
- */
+/** What items say, each with its place in the list, as four texts: rows take twice as long to read. */
 const saidBy = (ids: string) =>
-  sql<{
-    found: string
-  }>`SELECT json_group_array(json((SELECT json_array(${items.title}, ${links.link}, coalesce(${hosts.site}, ${hosts.host}))
-        FROM ${items} LEFT JOIN ${links} ON ${links.id} = ${items.linkId} LEFT JOIN ${hosts} ON ${hosts.id} = ${links.hostId}
-        WHERE ${items.id} = value))
-      ORDER BY key) AS found FROM json_each(${ids})`
+  sql<Record<'places' | keyof Said, string>>`SELECT json_group_array(listed.key) AS places,
+      json_group_array(${items.title}) AS title, json_group_array(${links.link}) AS link,
+      json_group_array(coalesce(${hosts.site}, ${hosts.host})) AS site
+    FROM json_each(${ids}) listed LEFT JOIN ${items} ON ${items.id} = listed.value
+    LEFT JOIN ${links} ON ${links.id} = ${items.linkId} LEFT JOIN ${hosts} ON ${hosts.id} = ${links.hostId}`
 
 /** Reads the queries and observations of runs, by numbers; texts are read separately. */
 export function trackingStore(db: Database) {
@@ -186,15 +212,20 @@ export function trackingStore(db: Database) {
      */
     contentsOf: (run: number, targetsOfJob: readonly Target[]) => {
       const { targets, pairs, keywords } = statements()
+      const read = parsedOnce()
       const named = storedTargets.named(targetsOfJob)
       const asked = pairs.all({ run, named })
       const watched = new Set(asked.map(([, target]) => target))
       return {
-        queries: keywords.all({ run }).map(({ params, tags, labels, ...row }) => ({
-          ...row,
-          params: JSON.parse(params) as QueryText['params'],
-          tags: JSON.parse(tags) as string[],
-          labels: JSON.parse(labels) as Record<string, string>,
+        queries: keywords.all({ run }).map((row) => ({
+          id: row.id,
+          query: row.query,
+          operation: row.operation,
+          volume: row.volume,
+          url: row.url,
+          params: read<QueryText['params']>(row.params),
+          tags: read<readonly string[]>(row.tags),
+          labels: read<Readonly<Record<string, string>>>(row.labels),
         })),
         targets: targets
           .all({ run, named })
@@ -224,7 +255,7 @@ export function trackingStore(db: Database) {
           .map(({ run }) => run),
       ),
     /** Everything that a run observed, in any order; what a query observed mostly stands together. */
-    observedIn: (run: number): readonly ObservedRow[] => observedIn(db, run),
+    observedIn: (run: number): ObservedRun => observedIn(db, run),
     /** Texts of queries that some run asked. */
     queries: (ids: readonly number[]): readonly QueryText[] =>
       ids.map((id) => {
@@ -239,34 +270,54 @@ export function trackingStore(db: Database) {
     /** The distinct results of each query down to its rank. All are read at once. */
     firstResults: (requests: readonly ResultsRequest[]) => firstResults(db, requests),
     /** What the first pages of a run had beside their results; without pages that have no answer. */
-    featuresIn: (run: number): readonly FoundFeatures[] => featuresIn(db, run),
+    featuresIn: (run: number): FoundFeatures => featuresIn(db, run),
     /** Why a run as a whole is suspect, or the run that it looked again at; null where it is not. */
     suspicionOf: (run: number): Suspicion | null => runSuspicion(db, run),
   }
 }
 
+/** Reads JSON once for all columns that say the same, as the params of most queries do. */
+function parsedOnce() {
+  const known = new Map<string, unknown>()
+  return <Value>(json: string): Value => {
+    const value = known.get(json) ?? JSON.parse(json)
+    known.set(json, value)
+    return value as Value
+  }
+}
+
+/** Texts that hold columns of numbers. */
+function numbersIn<Column extends string>(texts: Readonly<Record<Column, string>>) {
+  const all = Object.entries<string>(texts).map(([name, text]) => [name, JSON.parse(text)])
+  return Object.fromEntries(all) as Readonly<Record<Column, readonly number[]>>
+}
+
 /** What was planned of a query is read once for all its observations: to look it up for each takes longer than to read them. */
-function observedIn(db: Database, run: number): readonly ObservedRow[] {
-  const list = (rows: SQL<{ list: string }>) => JSON.parse(drizzle(db).get<{ list: string }>(rows).list)
-  const observed: (RankedRow | StoredAbsence)[] = list(observedInRun(run))
-  const pagingOf = once(() => {
-    const all: (readonly [query: number, kind: string | null, pages: number, depth: number])[] = list(
-      pagingInRun(run),
-    )
-    return new Map(all.map((one) => [one[0], one]))
-  })
-  for (const row of observed) {
+function observedIn(db: Database, run: number): ObservedRun {
+  const { others, ...ranked } = drizzle(db).get<Record<keyof RankColumns | 'others', string>>(
+    observedInRun(run),
+  )
+  const rows = JSON.parse(others) as (RankedRow | StoredAbsence)[]
+  const pagingOf = once(() =>
+    numbersIn(drizzle(db).get<Record<keyof PagingColumns, string>>(pagingInRun(run))),
+  )
+  let place = 0
+  for (const row of rows) {
     if (row[2] !== null) continue
     const [query, , , estimated, depth, , unbrokenPages] = row
-    const [, kind = null, pages = 0, planned = 0] = pagingOf().get(query) ?? []
+    const paging = pagingOf()
+    // Both lists are mostly in the same order.
+    const next = paging.queries.indexOf(query, place)
+    place = next < 0 ? paging.queries.indexOf(query) : next
+    const pages = paging.pages[place] ?? 0
     const isWhole = unbrokenPages !== null && unbrokenPages >= pages
-    const isDormant = kind === 'dormant'
-    if (isWhole && kind === 'ended') row[5] = -1
-    row[6] = estimated === 1 || isDormant || isWhole ? Math.max(depth, planned) : depth
+    const isDormant = paging.dormant[place] === 1
+    if (isWhole && paging.ended[place] === 1) row[5] = -1
+    row[6] = estimated === 1 || isDormant || isWhole ? Math.max(depth, paging.depths[place] ?? 0) : depth
     // The paging policy skipped the deeper pages, which is like a gap.
     if (estimated !== null && isDormant && !isWhole) row[3] = 1
   }
-  return observed as readonly ObservedRow[]
+  return { ranked: numbersIn(ranked), others: rows as readonly ObservedRow[] }
 }
 
 function firstResults(db: Database, requests: readonly ResultsRequest[]) {
@@ -280,43 +331,51 @@ function firstResults(db: Database, requests: readonly ResultsRequest[]) {
     if (page.pruned === 1) depths[request] = 0
     if (items === null || depths[request] === 0) continue
     const { kind, top } = requests[request] as ResultsRequest
+    const ofRequest = found[request] as PlacedItem[]
     for (const one of placedItems(page, items, kindCodes[kind])) {
-      const ofRequest = found[request] as PlacedItem[]
       // Ranks rise from result to result, except those of repeats.
       if (one.rank > top || one.rank <= (ofRequest.at(-1)?.rank ?? 0)) continue
       if (!places.has(one.item)) places.set(one.item, places.size)
       ofRequest.push(one)
     }
   }
-  const said = JSON.parse(
-    drizzle(db).get<{ found: string }>(saidBy(JSON.stringify([...places.keys()]))).found,
-  ) as (Said | null)[]
-  const texts = said.map((one) => {
-    const [title = null, link = null, site = null] = one ?? []
-    return { title, link, site }
-  })
+  const said = saidOf(db, [...places.keys()])
+  for (const results of found)
+    for (const one of results) one.says = said[places.get(one.item) as number] as Said
   return found.map((results, request) => {
     const depth = depths[request] as number
     return {
       /** How many distinct results were checked without a gap; infinite where the results ended, 0 where nothing is known. */
       depth,
       /** The best first; none where nothing is known. */
-      results:
-        depth === 0
-          ? []
-          : results.map(({ rank, position, item }) => ({
-              rank,
-              /** As the service sent it; for AI references their index. */
-              position,
-              /** One object for results that say the same, of all that are read at once. */
-              says: texts[places.get(item) as number] as (typeof texts)[number],
-            })),
+      results: (depth === 0 ? [] : results) as readonly Readonly<PlacedItem>[],
     }
   })
 }
 
-/** Of the link the registrable domain, or the host where it has none. */
-type Said = readonly [title: string | null, link: string | null, site: string | null]
+/** What items say, one by one. */
+function saidOf(db: Database, ids: readonly number[]): readonly Said[] {
+  const { places, title, link, site } = drizzle(db).get<Record<'places' | keyof Said, string>>(
+    saidBy(JSON.stringify(ids)),
+  )
+  const [titles, links, sites] = [title, link, site].map(
+    (texts) => JSON.parse(texts) as readonly (string | null)[],
+  )
+  const said: Said[] = ids.map(() => nothingSaid)
+  const listed = JSON.parse(places) as readonly number[]
+  for (let at = 0; at < listed.length; at++)
+    said[listed[at] as number] = {
+      title: titles?.[at] ?? null,
+      link: links?.[at] ?? null,
+      site: sites?.[at] ?? null,
+    }
+  return said
+}
+
+const nothingSaid: Said = { title: null, link: null, site: null }
+
+/** What a result says; of its link the registrable domain, or the host where it has none. */
+type Said = Readonly<Record<'title' | 'link' | 'site', string | null>>
 
 type PlacedItem = ReturnType<typeof placedItems>[number]
 
@@ -334,8 +393,11 @@ function placedItems(
       : (JSON.parse(stored) as Record<number, readonly (number | null)[] | null>)[code]
   return list.map((item, place) => ({
     rank: ranks[place] ?? rankBase + place + 1,
+    /** As the service sent it; for AI references their index. */
     position: positions === undefined ? place + 1 : (positions?.[place] ?? null),
     item,
+    /** One object for results that say the same, of all that are read at once. */
+    says: nothingSaid,
   }))
 }
 
@@ -350,13 +412,13 @@ function bitIf(feature: SerpFeature, condition: SQL) {
   return sql`(${condition}) * ${sql.raw(String(featureBits([feature])))}`
 }
 
-/** Of all answers to first pages, a text for each column, which is read quicker than rows. What retention dropped is not known any more. */
-function featuresIn(db: Database, run: number): readonly FoundFeatures[] {
-  const { queries, features } = drizzle(db).get<{ queries: string; features: string }>(sql`
+/** Of all answers to first pages. What retention dropped is not known any more. */
+function featuresIn(db: Database, run: number): FoundFeatures {
+  return numbersIn(
+    drizzle(db).get<Record<keyof FoundFeatures, string>>(sql`
     SELECT json_group_array(${t.queryId}) AS queries,
       json_group_array(${bitIf('knowledge', hasPanel)} + ${bitIf('related', hasRelated)}) AS features
     FROM ${t} CROSS JOIN ${a} WHERE ${t.runId} = ${run} AND ${t.page} = 1 AND ${t.state} = 'done'
-      AND ${a.id} = ${t.answerId} AND ${a.prunedAt} IS NULL`)
-  const bits = JSON.parse(features) as readonly number[]
-  return (JSON.parse(queries) as readonly number[]).map((query, row) => [query, bits[row] as number])
+      AND ${a.id} = ${t.answerId} AND ${a.prunedAt} IS NULL`),
+  )
 }
