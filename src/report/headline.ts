@@ -37,39 +37,33 @@ export function headlineFigure(
 const samples = new WeakMap<readonly KeywordStatus[], ReturnType<typeof samplesOf>>()
 
 function samplesOf(statuses: readonly KeywordStatus[]) {
-  return {
-    all: statuses.map(({ series, current, keyword: { kind, volume } }) => ({
-      kind,
-      value: current,
-      ranks: ranksOn(series, series.cells.length - 1),
-      volume,
-    })),
-    pairs: statuses.flatMap(pairOf),
-  }
+  const pairs = { now: [] as Sample[], before: [] as Sample[] }
+  for (const status of statuses) if (isKnownOnBothDays(status)) addPair(pairs, status)
+  const all = statuses.map(({ series, current, keyword: { kind, volume } }): Sample => {
+    return { kind, value: current, ranks: ranksOn(series, series.cells.length - 1), volume }
+  })
+  return { all, ...pairs }
 }
 
 function figuresOf(statuses: readonly KeywordStatus[], options: MetricOptions) {
   const known = samples.get(statuses) ?? samplesOf(statuses)
   samples.set(statuses, known)
-  const { all, pairs } = known
+  const { all, now, before } = known
   return ({ compute, isComparable }: HeadlineMetric) => {
-    const compared =
-      isComparable === undefined ? pairs : pairs.filter((pair) => isComparable(...pair, options))
-    const [now, before] = [0, 1].map((day) =>
-      compute(
-        compared.map((pair) => pair[day] as Sample),
-        options,
-      ),
+    const isCompared = now.map(
+      (one, place) => isComparable === undefined || isComparable(one, before[place] as Sample, options),
     )
+    const compared = (samples: readonly Sample[]) =>
+      isComparable === undefined ? samples : samples.filter((_, place) => isCompared[place])
     return {
       ...compute(all, options),
       /** The metric over the keywords that were observed on both days, down to the depth that both checked; null for none. */
-      cohort: compared.length === 0 ? null : cohortOf(now as Figure, before as Figure),
+      cohort: isCompared.includes(true)
+        ? cohortOf(compute(compared(now), options), compute(compared(before), options))
+        : null,
     }
   }
 }
-
-type SamplePair = readonly [now: Sample, before: Sample]
 
 /** Whether a keyword was observed on the last day and on the compared one. */
 export function isKnownOnBothDays<Status extends Pick<KeywordStatus, 'current' | 'baseline'>>(
@@ -79,20 +73,23 @@ export function isKnownOnBothDays<Status extends Pick<KeywordStatus, 'current' |
   return baseline !== null && current.state !== 'unknown' && baseline.value.state !== 'unknown'
 }
 
-/** Both days of a keyword; empty unless both were observed. */
-function pairOf(status: KeywordStatus): readonly SamplePair[] {
-  if (!isKnownOnBothDays(status)) return []
-  const { series, current, baseline, keyword } = status
-  const { kind, volume } = keyword
+/** Adds both days of a keyword that was observed on both. */
+function addPair(
+  pairs: Record<'now' | 'before', Sample[]>,
+  { series, current, baseline, keyword: { kind, volume } }: CommonStatus,
+): void {
   const [now, before] = alignDepths(current, baseline.value)
-  const [ranks, ranksBefore] = [ranksOn(series, series.cells.length - 1), ranksOn(series, baseline.day)]
-  return [
-    [
-      { kind, value: now, ranks: ranks.filter((rank) => isSeen(rank, now, before)), volume },
-      { kind, value: before, ranks: ranksBefore.filter((rank) => isSeen(rank, before, now)), volume },
-    ],
-  ]
+  const add = (samples: Sample[], value: DayValue, other: DayValue, day: number) => {
+    const ranks = ranksOn(series, day)
+    const isSeenWhole = ranks.every((rank) => isSeen(rank, value, other))
+    const seen = isSeenWhole ? ranks : ranks.filter((rank) => isSeen(rank, value, other))
+    samples.push({ kind, value, ranks: seen, volume })
+  }
+  add(pairs.now, now, before, series.cells.length - 1)
+  add(pairs.before, before, now, baseline.day)
 }
+
+type CommonStatus = KeywordStatus & { readonly baseline: NonNullable<KeywordStatus['baseline']> }
 
 /** Whether a rank counts in the comparison: the other day has a rank too, or was checked deep enough to see this one. */
 function isSeen(rank: number, { state }: DayValue, other: DayValue): boolean {

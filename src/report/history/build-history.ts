@@ -191,6 +191,9 @@ function compareTexts(a: string, b: string): number {
 
 type RankPlaces = RankSeries['places'][number]
 
+/** What most series have no days of. */
+const nothing = {}
+
 /** In a column: nothing was observed. */
 const none = -(2 ** 31)
 
@@ -268,8 +271,8 @@ export function dayColumns({
       for (const day of partialDays)
         if (day > 0 && cells[day * count + series] === none) stayOn(day * count + series)
       const ofDays = Array<DayCell>(days).fill(null)
-      const depthsSeen: Record<number, number> = {}
-      const placesOf: Record<number, RankPlaces> = {}
+      let depthsSeen: Record<number, number> | undefined
+      let placesOf: Record<number, RankPlaces> | undefined
       const depthChanges: (readonly [day: number, depth: number])[] = []
       const linkChanges: (readonly [day: number, link: number | null])[] = []
       let [depth, link] = [none, 0]
@@ -292,16 +295,22 @@ export function dayColumns({
           linkChanges.push([day, link === 0 ? null : linkPlace(link)])
         }
         const depthSeen = entry(seen, at)
-        if (depthSeen !== undefined) depthsSeen[day] = depthSeen
+        if (depthSeen !== undefined) {
+          depthsSeen ??= {}
+          depthsSeen[day] = depthSeen
+        }
         const several = places.get(at)
-        if (several !== undefined) placesOf[day] = several
+        if (several !== undefined) {
+          placesOf ??= {}
+          placesOf[day] = several
+        }
       }
       return {
         cells: ofDays,
-        seen: depthsSeen,
+        seen: depthsSeen ?? nothing,
         absentDepths: depthChanges,
         links: linkChanges,
-        places: placesOf,
+        places: placesOf ?? nothing,
       }
     },
   }

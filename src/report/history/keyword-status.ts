@@ -58,8 +58,17 @@ export function valueOn(series: RankSeries, day: number): DayValue | null {
 export function ranksOn({ cells, places }: RankSeries, day: number): readonly number[] {
   const several = places[day]
   if (several !== undefined) return several.map(([rank]) => rank)
-  const rank = Math.trunc(cells[day] ?? 0)
-  return rank > 0 ? [rank] : []
+  return alone(Math.trunc(cells[day] ?? 0))
+}
+
+/** The list of one rank, made once for each; empty for none. There is one for every keyword, several times. */
+const listsOfOne: (readonly number[])[] = [[]]
+
+function alone(rank: number): readonly number[] {
+  const place = Math.max(0, rank)
+  const known = listsOfOne[place] ?? [rank]
+  listsOfOne[place] = known
+  return known
 }
 
 /**

@@ -173,15 +173,11 @@ export function dayValue(
   if (cell === unknownCell) return unknown
   const whole = Math.trunc(cell)
   const exactness = whole === cell ? 'exact' : 'estimated'
-  if (whole > 0)
-    return {
-      state: 'ranked',
-      rank: whole,
-      exactness,
-      depth: null,
-      unbrokenDepth: Number.POSITIVE_INFINITY,
-      absentDepth: null,
-    }
+  if (whole > 0) {
+    const known = rankValues.get(cell) ?? rankValue(whole, exactness)
+    rankValues.set(cell, known)
+    return known
+  }
   const depth = -whole - 1
   const unbrokenDepth = seen === -1 ? Number.POSITIVE_INFINITY : (seen ?? depth)
   return {
@@ -192,4 +188,12 @@ export function dayValue(
     unbrokenDepth,
     absentDepth: absentDepth ?? Math.min(unbrokenDepth, depth),
   }
+}
+
+/** The values of ranks by their cells, each made once: there is one for every day of every keyword. */
+const rankValues = new Map<number, DayValue>()
+
+function rankValue(rank: number, exactness: Exactness): DayValue {
+  const unbrokenDepth = Number.POSITIVE_INFINITY
+  return { state: 'ranked', rank, exactness, depth: null, unbrokenDepth, absentDepth: null }
 }
