@@ -153,15 +153,16 @@ function packedSerps(serps: Iterable<PageSerp>): Pick<PackedPage, 'serps' | 'res
 /** Distinct results in a list, named by their place. There are very many: none is made a text to be found by. */
 function distinctResults() {
   const all: PackedResult[] = []
-  /** The last one with a link, or with a title where there is no link; and from each on the one before. */
-  const newest = new Map<number, number>()
-  const older: (number | undefined)[] = []
+  type Place = number | undefined
+  /** The last one with a link, the last one with a title where there is no link, and from each on the one before. */
+  const [withLink, withTitle, older]: [Place[], Place[], Place[]] = [[], [], []]
   return {
     all,
     placeOf: (result: SerpResult): number => {
       const [title, link, site, targets] = [result[1], result[2], result[3], result[4]]
-      const key = link ?? -2 - (title ?? -1)
-      const last = newest.get(key)
+      const newest = link === null ? withTitle : withLink
+      const key = link ?? (title ?? -1) + 1
+      const last = newest[key]
       for (let place = last; place !== undefined; place = older[place]) {
         const one = all[place] as PackedResult
         const isSame =
@@ -172,7 +173,7 @@ function distinctResults() {
           targets.every((target, index) => one[3 + index] === target)
         if (isSame) return place
       }
-      newest.set(key, all.length)
+      newest[key] = all.length
       older.push(last)
       return all.push(targets.length === 0 ? [title, link, site] : [title, link, site, ...targets]) - 1
     },
