@@ -219,12 +219,10 @@ type ShownSerp = ReturnType<typeof serpsToShow>[number]
 
 /** Each keyword with its days that are known. */
 function serpsToShow(seriesOf: readonly (readonly RankSeries[])[], wanted: SerpDays) {
-  // Most keywords are known on all days.
-  const usual = [...serpDaysOf(wanted, () => true)]
+  const daysKnownBy = serpDaysOf(wanted)
   return seriesOf.flatMap((series, keyword) => {
     const isKnown = (day: number): boolean => series.some(({ cells }) => (cells[day] ?? 0) !== 0)
-    const days = usual.every(({ day }) => isKnown(day)) ? usual : [...serpDaysOf(wanted, isKnown)]
-    return days.map(({ day, isOffered }) => ({ keyword, day, isOffered }))
+    return daysKnownBy(isKnown).map(({ day, isOffered }) => ({ keyword, day, isOffered }))
   })
 }
 
@@ -333,15 +331,19 @@ function daysOf(days: readonly string[], asked: RequestedPeriod): readonly Wante
   return [baselineOrder(until, period.compare), [until.length - 1]].filter(([first = -1]) => first >= 0)
 }
 
-/** The days of one keyword, ascending; those that are only offered are marked. */
-export function* serpDaysOf(
-  { wanted, offered: further }: SerpDays,
-  isKnown: (day: number) => boolean,
-): Generator<{ readonly day: number; readonly isOffered: boolean }> {
-  const daysIn = (all: readonly WantedDays[]) => all.flatMap((one) => one.find(isKnown) ?? [])
-  const always = new Set(daysIn(wanted))
-  for (const day of [...new Set([...always, ...daysIn(further)])].sort((a, b) => a - b))
-    yield { day, isOffered: !always.has(day) }
+/** Finds the days of a keyword, ascending; those that are only offered are marked. */
+export function serpDaysOf({ wanted, offered: further }: SerpDays) {
+  const found = (isKnown: (day: number) => boolean) => {
+    const daysIn = (all: readonly WantedDays[]) => all.flatMap((one) => one.find(isKnown) ?? [])
+    const always = new Set(daysIn(wanted))
+    return [...new Set([...always, ...daysIn(further)])]
+      .sort((a, b) => a - b)
+      .map((day) => ({ day, isOffered: !always.has(day) }))
+  }
+  // Most keywords are known on all of them.
+  const usual = found(() => true)
+  return (isKnown: (day: number) => boolean) =>
+    usual.every(({ day }) => isKnown(day)) ? usual : found(isKnown)
 }
 
 /** The features of every keyword whose answers tell of some. Of two runs on one day the later one counts. */

@@ -21,9 +21,7 @@ function shown(
   const asked = compare === null ? null : { day: compare, tolerance: 3 }
   const wanted = serpDays(of, asked, count, { isPage, serpDays: recent })
   const isKnown = (day: number) => !unknown.includes(of[day] as string)
-  return [...serpDaysOf(wanted, isKnown)].map(
-    ({ day, isOffered }) => `${of[day]}${isOffered ? ' offered' : ''}`,
-  )
+  return serpDaysOf(wanted)(isKnown).map(({ day, isOffered }) => `${of[day]}${isOffered ? ' offered' : ''}`)
 }
 
 describe('the days whose SERPs a report has', () => {

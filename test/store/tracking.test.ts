@@ -156,6 +156,20 @@ function expectFirstResults(
   expect(first.map(({ results }) => results.map(({ rank, says }) => ({ rank, ...says })))).toEqual(viewed)
 }
 
+test('each query of a run has its own params, tags and labels', async () => {
+  const { store } = await aStore()
+  const queries = [
+    { text: 'desk', params: { gl: 'de' }, tags: ['a'], labels: { shelf: '1' } },
+    { text: 'desk', params: { gl: 'us' }, tags: ['a'], labels: {} },
+    { text: 'lamp', params: { gl: 'us' }, tags: ['b', 'c'], labels: { shelf: '2' } },
+  ]
+  const run = await plan(store, { job: { targets }, queries })
+  const asked = store.contentsOf(run.id, targets).queries
+  expect(asked.map(({ query, params, tags, labels }) => ({ text: query, params, tags, labels }))).toEqual(
+    queries,
+  )
+})
+
 test('the quality of a run is what the view of runs says', async () => {
   const temp = await aStore()
   const run = await plan(temp.store, { job: { targets }, queries: text('desk', 'lamp') })

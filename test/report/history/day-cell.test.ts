@@ -68,6 +68,25 @@ test('an absence keeps how far it was seen without a gap, until another speaks f
   })
 })
 
+test('a rank may have no link, be estimated, and speak for a day that another run found nothing on', () => {
+  const series = dayColumns({ series: 2, days: 3, linkPlace: (id) => id })
+  series.add(1, 0, [1, 1, null, 0, 40, 40, 40])
+  series.addRank(1, 0, 2 * 4, 7)
+  series.addRank(1, 1, 2 * 31 + 1, 0)
+  series.addRank(1, 2, 2 * 31, 8)
+  series.addRank(1, 2, 2 * 5 + 1, 0)
+  expect(series.read(1, { lookedAtOnly: false })).toEqual({
+    cells: [4, 31.5, 5.5],
+    seen: {},
+    absentDepths: [],
+    links: [
+      [0, 7],
+      [1, null],
+    ],
+    places: {},
+  })
+})
+
 test('absence counts with the depth that was asked for, from the day of a change on, or with what was looked at', () => {
   const series = dayColumns({ series: 2, days: 5, linkPlace: (id) => id })
   const ended = (depth: number, asked: number): ObservedRow => [1, 1, null, 0, depth, -1, asked]
