@@ -181,13 +181,17 @@ function hashOf(text: string): string {
  */
 function deflating(pieces: Iterable<string>) {
   const text = Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece)))
-  const deflate = createDeflate({ level: 5, chunkSize: Math.max(leastStep, text.length / shrinks) })
+  const deflate = createDeflate({
+    level: 5,
+    chunkSize: Math.max(leastStep, Math.ceil(text.length / shrinks)),
+  })
   deflate.write(text)
   return deflate
 }
 
+/** Bytes of what is deflated in one step, at least. */
 const leastStep = 16_384
-/** The data are less than so much of their size when they are deflated. */
+/** The data are less than a fourth of their size when they are deflated; what is more takes further steps. */
 const shrinks = 4
 
 /** In base64 nothing of what was deflated ends the element. */

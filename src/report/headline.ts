@@ -50,17 +50,18 @@ function figuresOf(statuses: readonly KeywordStatus[], options: MetricOptions) {
   samples.set(statuses, known)
   const { all, now, before } = known
   return ({ compute, isComparable }: HeadlineMetric) => {
-    const isCompared = now.map(
-      (one, place) => isComparable === undefined || isComparable(one, before[place] as Sample, options),
-    )
-    const compared = (samples: readonly Sample[]) =>
-      isComparable === undefined ? samples : samples.filter((_, place) => isCompared[place])
+    const pairs = isComparable === undefined ? { now, before } : comparable()
     return {
       ...compute(all, options),
       /** The metric over the keywords that were observed on both days, down to the depth that both checked; null for none. */
-      cohort: isCompared.includes(true)
-        ? cohortOf(compute(compared(now), options), compute(compared(before), options))
-        : null,
+      cohort:
+        pairs.now.length === 0 ? null : cohortOf(compute(pairs.now, options), compute(pairs.before, options)),
+    }
+
+    function comparable() {
+      const isKept = now.map((one, place) => isComparable?.(one, before[place] as Sample, options))
+      const kept = (samples: readonly Sample[]) => samples.filter((_, place) => isKept[place])
+      return { now: kept(now), before: kept(before) }
     }
   }
 }
