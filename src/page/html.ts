@@ -45,7 +45,7 @@ export async function* reportPage(
   const say = wordsOf(presentation.language)
   const content = packed(data)
   // Deflated while the page is told and drawn.
-  const deflate = deflating(unclosed(content))
+  const deflate = deflating(fieldPieces(content, '{'))
   const { told, screen } = await opening(data, content, script)
   yield `${documentStart({ language: presentation.language, title: titleOf(data), scripts: [head, script], style })}
 <script>${head}</script>
@@ -54,7 +54,7 @@ export async function* reportPage(
 <noscript><p>${say.unscripted.needsScript}</p></noscript>
 <div id="report">${screen}</div>
 <script id="page-data" type="text/plain">`
-  deflate.end([',', ...fieldPieces({ told }), '}'].join(''))
+  deflate.end([...fieldPieces({ told }, ','), '}'].join(''))
   yield* inBase64(deflate)
   yield `</script>
 <script id="${pageScriptId}" type="text/plain">`
@@ -175,24 +175,14 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
 
-/**
- * Deflates a text, to which more can be added, in another thread while this one goes on: in one step, for between two steps it would wait
- * for this thread. The script and the data are a third of their size when they are deflated.
- */
+/** Deflates a text in another thread while this one goes on, in one step: between two steps it would wait for this one. More can be added. */
 function deflating(pieces: Iterable<string>) {
   const text = Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece)))
-  const deflate = createDeflate({
-    level: 5,
-    chunkSize: Math.max(leastStep, Math.ceil(text.length / shrinks)),
-  })
+  // They shrink to less than a fourth.
+  const deflate = createDeflate({ level: 5, chunkSize: 1_024 + Math.ceil(text.length / 4) })
   deflate.write(text)
   return deflate
 }
-
-/** Bytes of what is deflated in one step, at least. */
-const leastStep = 16_384
-/** The data are less than a fourth of their size when they are deflated; what is more takes further steps. */
-const shrinks = 4
 
 /** In base64 nothing of what was deflated ends the element. */
 async function* inBase64(deflated: AsyncIterable<Buffer>): AsyncGenerator<string> {
@@ -219,25 +209,19 @@ export function* jsonPieces(value: unknown): Generator<string> {
     }
     yield ']'
   } else if (typeof value === 'object' && value !== null) {
-    yield* unclosed(value)
+    yield '{'
+    yield* fieldPieces(value)
     yield '}'
   } else yield JSON.stringify(value)
 }
 
-/** An object that more fields can be added to. */
-function* unclosed(value: object): Generator<string> {
-  yield '{'
-  yield* fieldPieces(value)
-}
-
 /** The fields of an object without its brackets. */
-function* fieldPieces(value: object): Generator<string> {
-  let first = true
+function* fieldPieces(value: object, before = ''): Generator<string> {
   for (const [key, field] of Object.entries(value)) {
     if (field === undefined) continue
-    yield `${first ? '' : ','}${JSON.stringify(key)}:`
+    yield `${before}${JSON.stringify(key)}:`
     yield* jsonPieces(field)
-    first = false
+    before = ','
   }
 }
 

@@ -26,12 +26,10 @@ export type Addresses = readonly (readonly [link: string, page: string])[]
 
 export function addressesOf({ history, links }: Pick<PageData, 'history' | 'links'>): Addresses {
   const all = new Set([...history.links, ...links, ...history.keywords.flatMap(({ url }) => url ?? [])])
-  const others: (readonly [link: string, page: string])[] = []
-  for (const link of all) {
+  return [...all].flatMap((link) => {
     const page = pageAddress(link)
-    if (link !== page) others.push([link, page])
-  }
-  return others
+    return link === page ? [] : [[link, page] as const]
+  })
 }
 
 /** A text that was deflated and is written in base64. */
@@ -153,16 +151,15 @@ function packedSerps(serps: Iterable<PageSerp>): Pick<PackedPage, 'serps' | 'res
 /** Distinct results in a list, named by their place. There are very many: none is made a text to be found by. */
 function distinctResults() {
   const all: PackedResult[] = []
-  type Place = number | undefined
-  /** The last one with a link, the last one with a title where there is no link, and from each on the one before. */
-  const [withLink, withTitle, older]: [Place[], Place[], Place[]] = [[], [], []]
+  /** The last one with a link, or with a title where there is no link; and from each on the one before. */
+  const newest = new Map<number, number>()
+  const older: (number | undefined)[] = []
   return {
     all,
     placeOf: (result: SerpResult): number => {
       const [title, link, site, targets] = [result[1], result[2], result[3], result[4]]
-      const newest = link === null ? withTitle : withLink
-      const key = link ?? (title ?? -1) + 1
-      const last = newest[key]
+      const key = link ?? -2 - (title ?? -1)
+      const last = newest.get(key)
       for (let place = last; place !== undefined; place = older[place]) {
         const one = all[place] as PackedResult
         const isSame =
@@ -173,14 +170,14 @@ function distinctResults() {
           targets.every((target, index) => one[3 + index] === target)
         if (isSame) return place
       }
-      newest[key] = all.length
+      newest.set(key, all.length)
       older.push(last)
       return all.push(targets.length === 0 ? [title, link, site] : [title, link, site, ...targets]) - 1
     },
   }
 }
 
-const noTargets: readonly number[] = []
+const none: readonly number[] = []
 
 export function unpackedSerp(packed: readonly number[], results: readonly PackedResult[]): PageSerp {
   const [keyword = 0, day = 0, depth = 0, first = 0] = packed
@@ -191,8 +188,7 @@ export function unpackedSerp(packed: readonly number[], results: readonly Packed
     if (place < 0) rank = -place - 1
     else {
       const one = results[first + place] as PackedResult
-      const targets = one.length === 3 ? noTargets : (one.slice(3) as readonly number[])
-      own.push([++rank, one[0], one[1], one[2], targets])
+      own.push([++rank, one[0], one[1], one[2], one.length === 3 ? none : (one.slice(3) as number[])])
     }
   }
   return { keyword, day, depth, results: own }
@@ -216,9 +212,8 @@ function packedLinks(links: readonly string[]) {
 /** Where the scheme and the host end; 0 for a link without them. */
 function endOfHost(link: string): number {
   const slash = link.indexOf('/')
-  if (slash < 0 || link[slash + 1] !== '/') return 0
   const end = link.indexOf('/', slash + 2)
-  return end < 0 ? link.length : end
+  return slash < 0 || link[slash + 1] !== '/' ? 0 : end < 0 ? link.length : end
 }
 
 function unpackedLinks({ hosts, parts }: PackedLinks): readonly string[] {
