@@ -5,6 +5,7 @@ import type { Target } from '../../../model/job.ts'
 import type { JobQuery } from '../../../model/query.ts'
 import { featureBits, kindCodes, type ResultKind, type SerpFeature } from '../../../model/result.ts'
 import type { Suspicion } from '../../../model/run.ts'
+import { memoized } from '../../../model/text.ts'
 import { storedTargets, type TargetRow } from '../cache.ts'
 import { drizzle, once, raw } from '../connection/statements.ts'
 import {
@@ -212,7 +213,8 @@ export function trackingStore(db: Database) {
      */
     contentsOf: (run: number, targetsOfJob: readonly Target[]) => {
       const { targets, pairs, keywords } = statements()
-      const read = parsedOnce()
+      // Most queries say the same.
+      const read = memoized((json): unknown => JSON.parse(json))
       const named = storedTargets.named(targetsOfJob)
       const asked = pairs.all({ run, named })
       const watched = new Set(asked.map(([, target]) => target))
@@ -223,9 +225,9 @@ export function trackingStore(db: Database) {
           operation: row.operation,
           volume: row.volume,
           url: row.url,
-          params: read<QueryText['params']>(row.params),
-          tags: read<readonly string[]>(row.tags),
-          labels: read<Readonly<Record<string, string>>>(row.labels),
+          params: read(row.params) as QueryText['params'],
+          tags: read(row.tags) as readonly string[],
+          labels: read(row.labels) as Readonly<Record<string, string>>,
         })),
         targets: targets
           .all({ run, named })
@@ -276,18 +278,8 @@ export function trackingStore(db: Database) {
   }
 }
 
-/** Reads JSON once for all columns that say the same, as the params of most queries do. */
-function parsedOnce() {
-  const known = new Map<string, unknown>()
-  return <Value>(json: string): Value => {
-    const value = known.get(json) ?? JSON.parse(json)
-    known.set(json, value)
-    return value as Value
-  }
-}
-
 /** Texts that hold columns of numbers. */
-function numbersIn<Column extends string>(texts: Readonly<Record<Column, string>>) {
+function columnsIn<Column extends string>(texts: Readonly<Record<Column, string>>) {
   const all = Object.entries<string>(texts).map(([name, text]) => [name, JSON.parse(text)])
   return Object.fromEntries(all) as Readonly<Record<Column, readonly number[]>>
 }
@@ -299,7 +291,7 @@ function observedIn(db: Database, run: number): ObservedRun {
   )
   const rows = JSON.parse(others) as (RankedRow | StoredAbsence)[]
   const pagingOf = once(() =>
-    numbersIn(drizzle(db).get<Record<keyof PagingColumns, string>>(pagingInRun(run))),
+    columnsIn(drizzle(db).get<Record<keyof PagingColumns, string>>(pagingInRun(run))),
   )
   let place = 0
   for (const row of rows) {
@@ -317,7 +309,7 @@ function observedIn(db: Database, run: number): ObservedRun {
     // The paging policy skipped the deeper pages, which is like a gap.
     if (estimated !== null && isDormant && !isWhole) row[3] = 1
   }
-  return { ranked: numbersIn(ranked), others: rows as readonly ObservedRow[] }
+  return { ranked: columnsIn(ranked), others: rows as readonly ObservedRow[] }
 }
 
 function firstResults(db: Database, requests: readonly ResultsRequest[]) {
@@ -361,7 +353,7 @@ function saidOf(db: Database, ids: readonly number[]): readonly Said[] {
   const [titles, links, sites] = [title, link, site].map(
     (texts) => JSON.parse(texts) as readonly (string | null)[],
   )
-  const said: Said[] = ids.map(() => nothingSaid)
+  const said: Said[] = []
   const listed = JSON.parse(places) as readonly number[]
   for (let at = 0; at < listed.length; at++)
     said[listed[at] as number] = {
@@ -414,7 +406,7 @@ function bitIf(feature: SerpFeature, condition: SQL) {
 
 /** Of all answers to first pages. What retention dropped is not known any more. */
 function featuresIn(db: Database, run: number): FoundFeatures {
-  return numbersIn(
+  return columnsIn(
     drizzle(db).get<Record<keyof FoundFeatures, string>>(sql`
     SELECT json_group_array(${t.queryId}) AS queries,
       json_group_array(${bitIf('knowledge', hasPanel)} + ${bitIf('related', hasRelated)}) AS features
