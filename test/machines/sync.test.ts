@@ -9,6 +9,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { openStore, type Store } from '../../src/store/sqlite/open.ts'
 import { type Databases, sharedPostgres } from '../support/postgres.ts'
 import { type Workspace, workspace } from '../support/rankline.ts'
+import { openTestJournal } from './postgres/journal.ts'
 
 let server: Databases
 let sandbox: Sandbox
@@ -36,7 +37,7 @@ beforeAll(async () => {
   await worker.ended
   expect(await place.call(['sync'], queue)).toMatchObject({ code: 0 })
   whole = contents(place)
-  journal = await openJournal(queue.RANKLINE_QUEUE)
+  journal = await openTestJournal(queue.RANKLINE_QUEUE)
 }, 60_000)
 afterAll(async () => {
   await journal[Symbol.asyncDispose]()

@@ -220,8 +220,8 @@ describe('a journal of another version', () => {
     await using sandbox = await startSandbox({ account: { perSecond: 100 }, latencyMs: [20, 60] })
     await using host = await workspace(sandbox)
     const { owner, queue } = await laidOutByHand()
-    await host.file('job.csv', queriesCsv(200))
-    const worker = host.start(['worker', '--lease', '1s'], queue)
+    await host.file('job.csv', queriesCsv(400))
+    const worker = host.start(['worker', '--lease', '3s'], queue)
     const run = host.start(['run', 'job.csv'], queue)
     onTestFinished(() => {
       for (const { child } of [worker, run]) child.kill('SIGKILL')
