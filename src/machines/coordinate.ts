@@ -3,14 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { apiClient, type ServiceDelays } from '../api/client.ts'
 import type { HttpClient } from '../api/http.ts'
 import { busyExitCode, RanklineError, UsageError } from '../model/errors.ts'
-import { exitCodes, type Run } from '../model/run.ts'
+import { exitCodes, isComplete, type Run } from '../model/run.ts'
 import { duration, shellWord, shortKey } from '../model/text.ts'
 import { type Clock, systemClock } from '../model/time.ts'
 import { type App, clocks, connections, type Machines, outgoing } from '../run/app.ts'
 import { type CommandOptions, keyHash, type ServiceSettings } from '../run/config.ts'
 import type { Turn } from '../run/lock.ts'
 import type { Store } from '../store/sqlite/open.ts'
-import { collectOnMachines, finishOnMachines } from './coordinator.ts'
+import type { FinishStep } from '../store/sync.ts'
+import { collectOnMachines } from './coordinator.ts'
 import { databaseClock, syncClock } from './database-clock.ts'
 import { CoordinationLost, JournalAbandoned, JournalUnreachable } from './journal.ts'
 import type { SharedJournal } from './postgres/open.ts'
@@ -205,12 +206,15 @@ function machinesOf({
       }
       const shared = { store, journal, coordinator: id, sync: syncHere }
       coordination.giveUpAfter(options.stop.signal)
-      const collected = () => collectOnMachines({ ...options, ...shared }, runs)
+      const collected = async () => {
+        await noteEnds({ ...shared, keyHash: key }, runs)
+        return await collectOnMachines({ ...options, ...shared }, runs)
+      }
       return explained(throughFailovers(collected, runs, signal), leaseMs)
     },
     finished: (runs) => {
       const journal = waitingFor(life, farewellMs)
-      const finished = () => finishOnMachines({ store, journal, coordinator: id }, runs, clock.wall())
+      const finished = () => finishOnMachines({ store, journal, coordinator: id, notify }, runs, clock.wall())
       return explained(throughFailovers(finished, runs, life), leaseMs)
     },
     knowsAllCalls: async (since) => {
@@ -345,6 +349,73 @@ function coordinate(
       if (taken.size > 0) await reached.plans.leave(shared(taken), coordinator.id).catch(() => {})
       cancel()
     },
+  }
+}
+
+interface EndsOptions {
+  readonly store: Store
+  readonly journal: SharedJournal
+  readonly coordinator: string
+}
+
+/**
+ * Runs of these jobs that were closed here are closed for all; not where another process goes on with one by a former key. Ends that the queue
+ * was not told, for their process was killed or could not reach it, are told.
+ */
+export async function noteEnds(
+  { store, journal, coordinator, keyHash }: EndsOptions & { readonly keyHash: string },
+  runs: readonly Run[],
+): Promise<void> {
+  const ends: FinishStep[] = []
+  for (const job of new Set(runs.map((run) => run.job)))
+    for (const run of await store.runs({ job, limit: 5 })) {
+      const shared = runs.some(({ id }) => id === run.id) ? null : await store.sharedRunId(run.id)
+      if (shared === null) continue
+      if (run.closedAt === null) ends.push(...(await endOf(store, run, shared)))
+      else
+        await journal.plans.close(coordinator, shared, run.closedAt).catch(async (error: unknown) => {
+          const isElsewhere =
+            error instanceof CoordinationLost && (await journal.plans.keyOf(shared)) !== keyHash
+          if (!isElsewhere) throw error
+        })
+    }
+  await journal.changes.putBackEnds(ends)
+}
+
+/** The end of a run by its plan; none for one that goes on. */
+async function endOf(store: Store, run: Run, shared: string): Promise<readonly FinishStep[]> {
+  const { finishReason: reason, finishedAt, durationMs } = run
+  if (reason === null || finishedAt === null) return []
+  const version = (await store.localRun(shared))?.planVersion ?? 0
+  return [{ kind: 'finish', run: shared, version, reason, finishedAt, durationMs }]
+}
+
+/**
+ * Tells all machines how runs ended. A queue that cannot be reached hears of runs that are through when their jobs run next: to run them again
+ * only for that would buy them again. Rejected with `JournalUnreachable` where a run is to go on.
+ */
+export async function finishOnMachines(
+  { store, journal, coordinator, notify }: EndsOptions & Pick<Turn, 'notify'>,
+  runs: readonly Run[],
+  now: number,
+): Promise<void> {
+  const ended = await Promise.all(runs.map(({ id }) => store.run(id)))
+  try {
+    for (const run of ended) {
+      const shared = run === null ? null : await store.sharedRunId(run.id)
+      if (run === null || shared === null) continue
+      for (const end of await endOf(store, run, shared)) {
+        await journal.plans.finish(coordinator, shared, end)
+        // The queue may lose it when this process, which knows it without reading it there, is gone.
+        await store.keepEnd(end, now)
+      }
+    }
+  } catch (error) {
+    const isThrough = ended.every((run) => run !== null && isComplete(run.finishReason))
+    if (!(error instanceof JournalUnreachable && isThrough)) throw error
+    notify(
+      `The queue could not be reached (${error.message}) to tell other hosts that the run has ended here. The next run of the job tells them.`,
+    )
   }
 }
 

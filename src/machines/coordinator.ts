@@ -5,7 +5,7 @@ import { StopRequested, UsageUnavailable } from '../collect/stop.ts'
 import type { SpendingLimit } from '../ledger/budget.ts'
 import type { Account } from '../model/call.ts'
 import { UsageError } from '../model/errors.ts'
-import type { FinishReason, Run, StopCause } from '../model/run.ts'
+import type { Run, StopCause } from '../model/run.ts'
 import { count, eachOnce } from '../model/text.ts'
 import { sleep } from '../model/time.ts'
 import type { TargetHistory } from '../rank/paging.ts'
@@ -15,7 +15,6 @@ import type { PlannedRow } from '../store/sqlite/planning/planned.ts'
 import {
   type ChunkQuery,
   type ChunkState,
-  CoordinationLost,
   JournalUnreachable,
   type NewChunk,
   type PlanPart,
@@ -67,7 +66,6 @@ export async function collectOnMachines(
 ): Promise<CollectResult> {
   const { journal, coordinator, stop, clock, notice, sync } = options
   const shared = await publishRuns(options, runs)
-  await noteClosed(options, runs)
   const byShared = new Map(runs.map((run) => [shared.get(run.id) as string, run]))
   const ids = [...byShared.keys()]
   const reader = accountReader(options, runs[0]?.id ?? null)
@@ -442,42 +440,6 @@ function progressReport(
     const [planned, done, failed] = [sum('planned'), sum('done'), sum('failed')]
     onProgress({ planned, done, failed, spent, balance: null })
     return { done, open: planned - done - failed, spent }
-  }
-}
-
-/** Runs of these jobs that were closed here are closed for all; not where another process goes on with one by a former key. */
-async function noteClosed(
-  { store, journal, coordinator, keyHash }: CoordinatorOptions,
-  runs: readonly Run[],
-): Promise<void> {
-  for (const job of new Set(runs.map((run) => run.job)))
-    for (const { id, closedAt } of await store.runs({ job, limit: 5 })) {
-      const shared = closedAt === null ? null : await store.sharedRunId(id)
-      if (shared === null || closedAt === null) continue
-      await journal.plans.close(coordinator, shared, closedAt).catch(async (error: unknown) => {
-        const isElsewhere =
-          error instanceof CoordinationLost && (await journal.plans.keyOf(shared)) !== keyHash
-        if (!isElsewhere) throw error
-      })
-    }
-}
-
-/** Tells all machines how runs ended. */
-export async function finishOnMachines(
-  { store, journal, coordinator }: Pick<CoordinatorOptions, 'store' | 'journal' | 'coordinator'>,
-  runs: readonly Run[],
-  now: number,
-): Promise<void> {
-  for (const { id } of runs) {
-    const shared = await store.sharedRunId(id)
-    const run = await store.run(id)
-    if (shared === null || run === null || run.finishedAt === null) continue
-    const { finishedAt, durationMs } = run
-    const end = { reason: run.finishReason as FinishReason, finishedAt, durationMs }
-    await journal.plans.finish(coordinator, shared, end)
-    // The queue may lose it when this process, which knows it without reading it there, is gone.
-    const version = (await store.localRun(shared))?.planVersion ?? 0
-    await store.keepEnd({ kind: 'finish', run: shared, version, ...end }, now)
   }
 }
 

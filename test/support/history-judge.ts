@@ -64,7 +64,8 @@ export async function keyFaults(queue: Client, key: KeyOfHistory, failedOver: bo
   const { charged } = ledger
   const { faults, billed, ambiguous } = await moneyFaults(queue, key)
   const tasks = await boughtTasks(queue, key)
-  const { faults: missing, again, pages } = callFaults(tasks, ledger, key.wanted, failedOver)
+  const { faults: early, runsOf } = await runFaults(queue, key)
+  const { faults: missing, again, pages } = callFaults(tasks, ledger, key.wanted, failedOver ? null : runsOf)
   if (again > (failedOver ? charged - billed : 0))
     faults.push(
       `pages were bought again ${again} times without a call in doubt, ${charged} credits were charged and ${billed} are billed: ${pages.join(' | ')}`,
@@ -73,7 +74,9 @@ export async function keyFaults(queue: Client, key: KeyOfHistory, failedOver: bo
     faults.push(
       `the service charged ${charged}, the calls have ${billed} billed and ${ambiguous} in doubt, pages were bought again ${again} times`,
     )
-  return [...faults, ...missing, ...rateFaults(ledger, key.perSecond)].map((fault) => `${key.name}: ${fault}`)
+  return [...faults, ...early, ...missing, ...rateFaults(ledger, key.perSecond)].map(
+    (fault) => `${key.name}: ${fault}`,
+  )
 }
 
 async function moneyFaults(queue: Client, { keyHash }: KeyOfHistory) {
@@ -105,6 +108,28 @@ async function moneyFaults(queue: Client, { keyHash }: KeyOfHistory) {
   return { faults, billed, ambiguous }
 }
 
+/**
+ * How often each job ran. A process that is killed after the end of its run, before it says so, is started again, and buys everything again, as
+ * a command does whose run has ended. None may begin before the one before it has ended.
+ */
+async function runFaults(queue: Client, { keyHash }: KeyOfHistory) {
+  const { rows } = await queue.query<{ job: string; times: number; early: number }>(
+    `SELECT job, count(*)::int AS times, (count(*) FILTER (WHERE number > 1 AND (finish IS NULL OR began < finish)))::int AS early
+    FROM (
+      SELECT job, started_at AS began, row_number() OVER later AS number,
+        lag(CASE finish_reason WHEN 'completed' THEN finished_at END) OVER later AS finish
+      FROM rankline.runs WHERE key_hash = $1 WINDOW later AS (PARTITION BY job ORDER BY started_at)
+    ) runs GROUP BY job`,
+    [keyHash],
+  )
+  return {
+    faults: rows.flatMap(({ job, early }) =>
+      early === 0 ? [] : [`${early} runs of ${job} began before the one before was completed`],
+    ),
+    runsOf: new Map(rows.map(({ job, times }) => [job, times])),
+  }
+}
+
 interface BoughtTask {
   /** Its key in hexadecimal digits. */
   readonly query: string
@@ -131,22 +156,29 @@ async function boughtTasks(
   return new Map(tasks.rows.map((task) => [`${task.query} ${task.page}`, task]))
 }
 
-/** Each page is bought; how often one was bought again although no call of it was in doubt, and the calls of such pages. */
+/**
+ * Each page is bought; how often one was bought again although no call of it was in doubt, and the calls of such pages.
+ *
+ * @param runsOf how often each job ran; null where calls may be gone with a server
+ */
 function callFaults(
   tasks: ReadonlyMap<string, BoughtTask>,
   { requests }: OwnLedger,
   wanted: number,
-  failedOver: boolean,
+  runsOf: ReadonlyMap<string, number> | null,
 ) {
+  const jobOf = new Map<string, string>()
   const bought = new Map<string, number>()
   for (const { params, page, charged } of requests) {
     const query = queryKey({ operation: 'alpha.search', text: String(params.query), params: {} })
     const task = `${query.toString('hex')} ${String(page ?? 1)}`
+    jobOf.set(task, String(params.query).split(' ')[0] as string)
     if (charged > 0) bought.set(task, (bought.get(task) ?? 0) + 1)
   }
   const again = [...bought].flatMap(([task, times]) => {
     const { inDoubt = 0, listed = 1, calls = '' } = tasks.get(task) ?? {}
-    const more = times - (failedOver ? listed : 1 + inDoubt)
+    const runs = runsOf?.get(jobOf.get(task) ?? '') ?? 1
+    const more = times - (runsOf === null ? listed : runs + inDoubt)
     return more > 0 ? [{ more, calls }] : []
   })
   const isWhole = tasks.size === wanted && bought.size === wanted

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { finishOnMachines } from '../../../src/machines/coordinator.ts'
+import { finishOnMachines } from '../../../src/machines/coordinate.ts'
 import type { JournalChange } from '../../../src/machines/journal.ts'
 import type { LeasedChunk } from '../../../src/machines/postgres/chunks.ts'
 import { syncJournal } from '../../../src/machines/sync.ts'
@@ -148,7 +148,7 @@ test('the end of a run that a failover lost is written again by the database tha
   const known = await store.localRun(here.id)
   await store.finishRun(known?.runId as number, 'completed', noon, 5)
   await finishOnMachines(
-    { store, journal: first, coordinator },
+    { store, journal: first, coordinator, notify: () => {} },
     [(await store.run(known?.runId as number)) as Run],
     noon,
   )
