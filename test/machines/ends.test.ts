@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { finishOnMachines, noteEnds } from '../../src/machines/coordinate.ts'
-import { JournalUnreachable } from '../../src/machines/journal.ts'
+import { CoordinationLost, JournalUnreachable } from '../../src/machines/journal.ts'
 import { syncJournal } from '../../src/machines/sync.ts'
 import type { FinishReason, Run } from '../../src/model/run.ts'
 import { systemClock } from '../../src/model/time.ts'
@@ -46,18 +46,18 @@ test('a run that is through ends well where the queue cannot be told; one that i
   await finishHere(0)
   await finishHere(1, 'balance')
   const told: string[] = []
-  const finish = async () => {
-    throw new JournalUnreachable('connection refused')
+  const finish = async (index: number, error: Error) => {
+    const plans = { ...journal.plans, finish: () => Promise.reject(error) }
+    const notify = (line: string) => void told.push(line)
+    const options = { store, journal: { ...journal, plans }, coordinator, notify }
+    await finishOnMachines(options, [await runHere(index)], noon)
   }
-  const options = {
-    store,
-    journal: { ...journal, plans: { ...journal.plans, finish } },
-    coordinator,
-    notify: (line: string) => void told.push(line),
-  }
+  const away = new JournalUnreachable('connection refused')
 
-  await finishOnMachines(options, [await runHere(0)], noon)
-  await expect(finishOnMachines(options, [await runHere(1)], noon)).rejects.toThrow('connection refused')
+  await finish(0, away)
+  await expect(finish(1, away)).rejects.toThrow(away)
+  const lost = new CoordinationLost('another process has it')
+  await expect(finish(0, lost)).rejects.toThrow(lost)
 
   expect(told).toEqual([
     'The queue could not be reached (connection refused) to tell other hosts that the run has ended here. The next run of the job tells them.',
