@@ -142,7 +142,8 @@ test('a usage record that stalls at the end holds nothing, and a later reading s
     { outcome: 'ambiguous', billed: 0 },
   ])
   sandbox.control({ rules: [] })
-  await place.call(['usage'])
+  expect(await place.call(['usage'])).toMatchObject({ code: 0, stderr: '' })
+  expect(place.sql('SELECT total_used AS used FROM usage_readings')).toEqual([{ used: 0 }, { used: 5 }])
   expect((await place.call(['ledger', 'verify'])).stdout).toContain(
     'counted 5 credits, and so does this ledger',
   )
