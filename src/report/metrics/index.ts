@@ -12,7 +12,7 @@ const inOrder = [
 
 export type HeadlineName = (typeof inOrder)[number]['name']
 
-/** The metrics at the beginning of a report. A new one is a file, and its name in the list above. */
+/** The metrics at the beginning of a report. A new one stands in the file of its subject, and in the list above. */
 export const headlineMetrics: readonly HeadlineMetric<HeadlineName>[] = inOrder
 
 /** The metrics that readers are shown with their meaning, in the language of the report. */
