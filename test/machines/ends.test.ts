@@ -23,22 +23,24 @@ async function runsOfOneJob(count: number) {
     store.finishRun((await runHere(index)).id, reason, noon, 5)
   const ends = () =>
     journal.sql(
-      `SELECT finish_reason AS reason, finished_at::float8 AS at FROM rankline.runs ORDER BY array_position($1::uuid[], id)`,
+      `SELECT finish_reason AS reason, finished_at::float8 AS at, closed_at::float8 AS closed FROM rankline.runs ORDER BY array_position($1::uuid[], id)`,
       shared.map(({ id }) => id),
     )
   return { journal, keyHash, shared, store, runHere, finishHere, ends }
 }
 
-test('an end of which the queue was not told is told when the job runs next, save for a run that goes on', async () => {
-  const { journal, keyHash, shared, store, runHere, finishHere, ends } = await runsOfOneJob(4)
+test('an end of which the queue was not told, and a close, are told when the job runs next, save for a run that goes on', async () => {
+  const { journal, keyHash, shared, store, runHere, finishHere, ends } = await runsOfOneJob(5)
   const [, goesOnElsewhere] = shared
   for (const index of [0, 1, 2]) await finishHere(index)
+  await store.closeRun((await runHere(3)).id, noon)
   await journal.plans.publish(coordinator, goesOnElsewhere as (typeof shared)[0], async function* () {})
 
   await noteEnds({ store, journal, coordinator, keyHash }, [await runHere(2)])
 
-  const none = { reason: null, at: null }
-  expect(await ends()).toEqual([{ reason: 'completed', at: noon }, none, none, none])
+  const none = { reason: null, at: null, closed: null }
+  const completed = { reason: 'completed', at: noon, closed: null }
+  expect(await ends()).toEqual([completed, none, none, { ...none, closed: noon }, none])
 })
 
 test('a run that is through ends well where the queue cannot be told; one that is to go on ends with what is wrong', async () => {

@@ -57,14 +57,20 @@ function said({ who, end: { code, stderr } }: MemberEnd): string {
 /**
  * What stands in the shared ledger for a key, and what its service has charged and refused.
  *
+ * @param kills how often the process of a job was killed
  * @param failedOver whether calls may be gone with a server: their pages were bought again
  */
-export async function keyFaults(queue: Client, key: KeyOfHistory, failedOver: boolean): Promise<Problems> {
+export async function keyFaults(
+  queue: Client,
+  key: KeyOfHistory,
+  kills: (job: string) => number,
+  failedOver: boolean,
+): Promise<Problems> {
   const ledger = await key.service.ledger()
   const { charged } = ledger
   const { faults, billed, ambiguous } = await moneyFaults(queue, key)
   const tasks = await boughtTasks(queue, key)
-  const { faults: early, runsOf } = await runFaults(queue, key)
+  const { faults: early, runsOf } = await runFaults(queue, key, kills)
   const { faults: missing, again, pages } = callFaults(tasks, ledger, key.wanted, failedOver ? null : runsOf)
   if (again > (failedOver ? charged - billed : 0))
     faults.push(
@@ -110,9 +116,9 @@ async function moneyFaults(queue: Client, { keyHash }: KeyOfHistory) {
 
 /**
  * How often each job ran. A process that is killed after the end of its run, before it says so, is started again, and buys everything again, as
- * a command does whose run has ended. None may begin before the one before it has ended.
+ * a command does whose run has ended. None may begin before the one before it has ended, or where nothing was killed.
  */
-async function runFaults(queue: Client, { keyHash }: KeyOfHistory) {
+async function runFaults(queue: Client, { keyHash }: KeyOfHistory, kills: (job: string) => number) {
   const { rows } = await queue.query<{ job: string; times: number; early: number }>(
     `SELECT job, count(*)::int AS times, (count(*) FILTER (WHERE number > 1 AND (finish IS NULL OR began < finish)))::int AS early
     FROM (
@@ -123,9 +129,10 @@ async function runFaults(queue: Client, { keyHash }: KeyOfHistory) {
     [keyHash],
   )
   return {
-    faults: rows.flatMap(({ job, early }) =>
-      early === 0 ? [] : [`${early} runs of ${job} began before the one before was completed`],
-    ),
+    faults: rows.flatMap(({ job, times, early }) => [
+      ...(early === 0 ? [] : [`${early} runs of ${job} began before the one before was completed`]),
+      ...(times - 1 > kills(job) ? [`${job} ran ${times} times and was killed ${kills(job)} times`] : []),
+    ]),
     runsOf: new Map(rows.map(({ job, times }) => [job, times])),
   }
 }

@@ -28,7 +28,7 @@ import {
 } from './history-troubles.ts'
 import { type OwnService, startOwnService } from './own-service.ts'
 import { testPostgres } from './postgres.ts'
-import { type Started, workspace } from './rankline.ts'
+import { type Ended, type Started, workspace } from './rankline.ts'
 
 const skewedClock = fileURLToPath(new URL('skewed-clock.mjs', import.meta.url))
 
@@ -80,6 +80,10 @@ async function chargedBy(keys: readonly KeyOfHistory[]): Promise<number> {
   const charges = await Promise.all(keys.map(({ service }) => service.charged()))
   return charges.reduce((sum, charged) => sum + charged, 0)
 }
+
+const coordinatorOf = (job: string, key: string): string => `the coordinator of ${job} with ${key}`
+
+const wasKilled = ({ code }: Ended): boolean => code === null
 
 /** How each process of a member ended. */
 function allEnds({ who, ends }: Member): readonly MemberEnd[] {
@@ -134,7 +138,7 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     const service = await startOwnService(perSecond, [20, 120])
     let wanted = 0
     for (const job of jobs) {
-      const one = await join(`the coordinator of ${job} with ${name}`, service, ['run', `${job}.yaml`])
+      const one = await join(coordinatorOf(job, name), service, ['run', `${job}.yaml`])
       coordinators.push(one)
       const texts = Array.from({ length: between(25, 40) }, (_, index) => `  - ${job} ${index + 1}`)
       wanted += texts.length * pages
@@ -217,7 +221,12 @@ export async function playHistory(seed: number): Promise<PlayedHistory> {
     for (const one of coordinators) reads.push(await lastSyncOf(one))
     const byKey = await asSuperuser(urls.queue(), async (client) => {
       const found: (readonly string[])[] = []
-      for (const key of keys) found.push(await keyFaults(client, key, failedOver))
+      for (const key of keys) {
+        const kills = (job: string): number =>
+          coordinators.find(({ who }) => who === coordinatorOf(job, key.name))?.ends.filter(wasKilled)
+            .length ?? 0
+        found.push(await keyFaults(client, key, kills, failedOver))
+      }
       return found.flat()
     })
     const faults = [
